@@ -1,0 +1,26 @@
+# layer(<folder> [DEPENDS <lower layer>...] [TORCH]): object library tpu_<folder> from csrc/<folder>/*.cpp.
+#
+# Object libraries, not archives: the linker drops an archive member that nothing names, and with it the static
+# registrations (TORCH_LIBRARY_IMPL, op tables) that it holds. Whoever links, links every layer: ${LAYERS}, or
+# ${PLAIN_LAYERS} for those without torch.
+function(layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "DEPENDS")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/csrc/${name}/*.cpp)
+  if(NOT sources OR (arg_TORCH AND NOT TORCH_TPU_WITH_TORCH))
+    return()
+  endif()
+  add_library(tpu_${name} OBJECT ${sources})
+  target_include_directories(tpu_${name} PUBLIC ${PROJECT_SOURCE_DIR}/csrc)
+  target_compile_options(tpu_${name} PRIVATE -Wall -Wextra -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  foreach(lower IN LISTS arg_DEPENDS)
+    if(TARGET tpu_${lower})
+      target_link_libraries(tpu_${name} PUBLIC tpu_${lower})
+    endif()
+  endforeach()
+  if(arg_TORCH)
+    target_link_libraries(tpu_${name} PUBLIC torch_headers)
+  else()
+    set(PLAIN_LAYERS ${PLAIN_LAYERS} tpu_${name} PARENT_SCOPE)
+  endif()
+  set(LAYERS ${LAYERS} tpu_${name} PARENT_SCOPE)
+endfunction()
