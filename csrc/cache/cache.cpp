@@ -1,0 +1,92 @@
+#include "cache/cache.h"
+
+#include <exception>
+
+namespace tpu::cache {
+
+std::shared_ptr<Entry> Cache::touch(const Hash128& key) {
+  auto found = slots_.find(key);
+  if (found == slots_.end()) return nullptr;
+  uses_.splice(uses_.begin(), uses_, found->second.use);
+  return found->second.entry;
+}
+
+void Cache::keep(std::shared_ptr<Entry> entry) {
+  uses_.push_front(entry->key);
+  Hash128 key = entry->key;
+  slots_[key] = Slot{std::move(entry), uses_.begin()};
+  while (slots_.size() > capacity_) {
+    slots_.erase(uses_.back());
+    uses_.pop_back();
+    ++stats_.evictions;
+    generation_.fetch_add(1, std::memory_order_acq_rel);
+  }
+}
+
+std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std::shared_ptr<Entry>()>& make) {
+  std::shared_ptr<Flight> flight;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++stats_.requests;
+    if (auto entry = touch(key)) {
+      ++stats_.hits;
+      return entry;
+    }
+    auto flying = flights_.find(key);
+    if (flying != flights_.end()) {
+      flight = flying->second;
+      landed_.wait(lock, [&] { return flight->done; });
+      if (flight->error) std::rethrow_exception(flight->error);
+      ++stats_.hits;
+      return flight->entry;
+    }
+    flight = std::make_shared<Flight>();
+    flights_[key] = flight;
+  }
+  try {
+    flight->entry = make();
+    flight->entry->key = key;
+  } catch (...) {
+    flight->error = std::current_exception();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  flight->done = true;
+  flights_.erase(key);
+  landed_.notify_all();
+  if (flight->error) std::rethrow_exception(flight->error);
+  ++stats_.compiles;
+  stats_.compile_seconds += flight->entry->compile_seconds;
+  keep(flight->entry);
+  return flight->entry;
+}
+
+std::shared_ptr<Entry> Cache::find(const Hash128& key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return touch(key);
+}
+
+void Cache::clear() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  slots_.clear();
+  uses_.clear();
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+Stats Cache::stats() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Stats stats = stats_;
+  stats.entries = static_cast<int64_t>(slots_.size());
+  return stats;
+}
+
+std::vector<std::pair<std::string, double>> Cache::list() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::pair<std::string, double>> rows;
+  for (const Hash128& key : uses_) {
+    const Entry& entry = *slots_.at(key).entry;
+    rows.emplace_back(entry.name, entry.compile_seconds);
+  }
+  return rows;
+}
+
+}  // namespace tpu::cache

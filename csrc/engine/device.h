@@ -1,0 +1,53 @@
+// Device: one `tpu:i`, with its memory counts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/type.h"
+#include "pjrt/client.h"
+
+namespace tpu::engine {
+
+/// Bytes and counts of live Values, by us: the CPU plugins keep no statistics.
+struct MemoryStats {
+  int64_t allocated = 0;       // bytes in live Values
+  int64_t peak = 0;            // highest `allocated` since the last reset
+  int64_t values = 0;          // live Values
+  int64_t total_allocated = 0; // bytes ever allocated
+  int64_t limit = 0;           // bytes of the device
+};
+
+class Device {
+ public:
+  Device(pjrt::Device& device, int64_t limit) : device_(device), limit_(limit) {}
+
+  pjrt::Device& pjrt() const { return device_; }
+  pjrt::Client& client() const { return device_.client(); }
+  int ordinal() const { return device_.ordinal(); }
+  bool is_cpu() const { return device_.is_cpu(); }
+
+  MemoryStats memory() const;
+  void reset_peak();
+  void reset_accumulated();
+  void count_allocation(int64_t bytes) {
+    values_.fetch_add(1, std::memory_order_relaxed);
+    total_.fetch_add(bytes, std::memory_order_relaxed);
+    int64_t now = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    int64_t peak = peak_.load(std::memory_order_relaxed);
+    while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
+  }
+  void count_release(int64_t bytes) {
+    values_.fetch_sub(1, std::memory_order_relaxed);
+    allocated_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  /// Error(OutOfMemory) when `bytes` more than what is live cannot fit; a request that large would end the process.
+  void expect_room(int64_t bytes) const;
+
+ private:
+  pjrt::Device& device_;
+  int64_t limit_;
+  std::atomic<int64_t> allocated_{0}, peak_{0}, values_{0}, total_{0};
+};
+
+}  // namespace tpu::engine

@@ -1,0 +1,67 @@
+// Row: what one ATen overload means. A family file is a table of rows and the lowerings they name; a row is the one
+// place to add an op: registration, key, eager use, numeric test and coverage page all read it.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "hlo/ops.h"
+
+namespace tpu::ops {
+
+class Context;
+
+/// Emits the op into the context's builder and returns one value per output: first the op's returns in order, then
+/// mutable arguments that are not returned, then the arguments that `writes` names.
+using Lower = hlo::Values (*)(Context&);
+
+/// A scalar argument whose listed values change the program (alpha = 1, an exponent of 2) and so count as structure.
+struct Special {
+  const char* argument;
+  std::vector<double> values;
+};
+
+struct Row {
+  const char* name;  // overload without namespace: "add.out", "native_layer_norm"
+  Lower lower;
+  const char* family = "";
+  std::vector<Special> specials = {};
+  std::vector<const char*> constants = {};  // scalar or float arguments that are always structure
+  std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
+  bool is_random = false;                   // takes a block of the generator's counters
+  bool is_pointwise = false;                // fresh outputs keep the memory format of their inputs, as TensorIterator does
+
+  Row&& special(const char* argument, std::vector<double> values) && {
+    specials.push_back({argument, std::move(values)});
+    return std::move(*this);
+  }
+  Row&& constant(std::vector<const char*> arguments) && {
+    constants = std::move(arguments);
+    return std::move(*this);
+  }
+  Row&& writing(std::vector<const char*> arguments) && {
+    writes = std::move(arguments);
+    return std::move(*this);
+  }
+  Row&& random() && {
+    is_random = true;
+    return std::move(*this);
+  }
+  Row&& pointwise() && {
+    is_pointwise = true;
+    return std::move(*this);
+  }
+};
+
+/// Starts a row: `row("add.out", add).special("alpha", {1})`.
+inline Row row(const char* name, Lower lower) { return Row{name, lower}; }
+
+using Table = std::vector<Row>;
+
+/// All rows of all families, in the order of the family list in registry.cpp. Built once.
+const std::vector<const Row*>& all_rows();
+/// The row of an overload name, or null.
+const Row* find_row(std::string_view name);
+
+}  // namespace tpu::ops
