@@ -31,7 +31,7 @@ if(TORCH_TPU_WITH_TORCH)
   target_include_directories(torch_headers SYSTEM INTERFACE
     ${torch_folder}/include ${torch_folder}/include/torch/csrc/api/include)
   target_link_libraries(torch_headers INTERFACE Python::Module)
-  add_library(torch_libraries INTERFACE)  # no run path: `import torch` has loaded them before _C is loaded
+  add_library(torch_libraries INTERFACE)
   foreach(name c10 torch_cpu torch torch_python)
     target_link_libraries(torch_libraries INTERFACE ${torch_folder}/lib/lib${name}.so)
   endforeach()

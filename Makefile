@@ -1,0 +1,73 @@
+# Everyday commands; `make help` lists them. Each is incremental: stamp files in .venv and the Ninja build folder know
+# what is up to date, Python sources are used in place, and C++ goes to python/torch_tpu/_C*.so.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n 2
+SECOND_PLUGIN = $$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/fastatomstruct_xla_cpu/libpjrt_cpu.so)
+MAKEFLAGS += --no-print-directory
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+.DEFAULT_GOAL := help
+
+## Use
+demo: build           ## train a convolutional network on handwritten digits, on device tpu
+	@$(BIN)/python examples/digits.py
+
+test:                 ## set up, build, and run every test, C++ and Python
+	@rm -f build/seconds.txt
+	@tools/seconds.sh "set-up" $(MAKE) setup $(VENV)/.gtest
+	@tools/seconds.sh "build" $(MAKE) build
+	@tools/seconds.sh "C++ tests" ctest --preset dev
+	@tools/seconds.sh "2nd plugin" env TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) $(PYTEST) -q -m second_plugin tests || [ $$? = 5 ]
+	@SECONDS_FILE=build/seconds.txt $(PYTEST) -m "not slow" $(ARGS) tests
+
+bench: build          ## time ops and training steps against torch on the CPU
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+wheel: setup          ## an installable wheel in dist/
+	@$(BIN)/pip wheel . --no-build-isolation --no-deps -w dist
+
+## Check
+lint: setup           ## formats, Python rules, layers (pre-commit on all files)
+	@$(BIN)/pre-commit run --all-files
+
+opinfo: build         ## the slow sweeps too: every OpInfo sample of every row and dtype
+	@$(PYTEST) -m slow $(ARGS) tests
+
+test-plugins: build   ## the Python tests on the second CPU plugin, fastatomstruct-xla-cpu
+	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) $(PYTEST) -m "not slow" $(ARGS) tests
+
+asan ubsan tsan: setup $(VENV)/.gtest  ## the C++ tests under a sanitizer
+	@cmake --preset $@ --log-level=WARNING
+	@cmake --build --preset $@
+	@ctest --preset $@
+
+## Parts
+setup: $(VENV)/.requirements $(VENV)/.editable  ## .venv with the pinned dependencies and this package, editable
+
+build: setup          ## the C++ core
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev
+
+clean:                ## remove everything made here, .venv too
+	rm -rf build dist $(VENV) python/torch_tpu/*.so
+
+help:
+	@sed -nE 's/^## (.*)/\n\1/p; s/^([a-z][a-z -]*):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 26
+
+$(VENV)/.requirements: requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or later is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q $$(grep '^torch==' requirements-dev.txt)
+	$(BIN)/pip install -q -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.editable: pyproject.toml $(VENV)/.requirements
+	$(BIN)/pip install -q --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.gtest: tools/install_gtest.sh
+	tools/install_gtest.sh $(VENV)/gtest
+	@touch $@
+
+.PHONY: demo test bench wheel lint opinfo test-plugins asan ubsan tsan setup build clean help
