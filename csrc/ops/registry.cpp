@@ -1,0 +1,43 @@
+// The family list: every table of rows, in the order of the documentation.
+#include <string>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "ops/families.h"
+#include "ops/row.h"
+
+namespace tpu::ops {
+
+namespace {
+
+struct Registry {
+  std::vector<const Row*> rows;
+  std::unordered_map<std::string_view, const Row*> by_name;
+
+  Registry() {
+    for (const Family& family : families()) {
+      auto* table = new Table(family.table());  // rows live as long as the process
+      for (Row& row : *table) {
+        row.family = family.name;
+        check(by_name.emplace(row.name, &row).second, ErrorCode::Internal, "two rows for aten::", row.name);
+        rows.push_back(&row);
+      }
+    }
+  }
+};
+
+const Registry& registry() {
+  static const auto* all = new Registry;
+  return *all;
+}
+
+}  // namespace
+
+const std::vector<const Row*>& all_rows() { return registry().rows; }
+
+const Row* find_row(std::string_view name) {
+  auto found = registry().by_name.find(name);
+  return found == registry().by_name.end() ? nullptr : found->second;
+}
+
+}  // namespace tpu::ops
