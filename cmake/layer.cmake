@@ -11,7 +11,8 @@ function(layer name)
   endif()
   add_library(tpu_${name} OBJECT ${sources})
   target_include_directories(tpu_${name} PUBLIC ${PROJECT_SOURCE_DIR}/csrc)
-  target_compile_options(tpu_${name} PRIVATE -Wall -Wextra -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  target_compile_options(tpu_${name} PRIVATE -Wall -Wextra
+    $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)  # wheels name no folder; elsewhere it would defeat ccache
   foreach(lower IN LISTS arg_DEPENDS)
     if(TARGET tpu_${lower})
       target_link_libraries(tpu_${name} PUBLIC tpu_${lower})
