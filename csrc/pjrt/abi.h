@@ -49,9 +49,10 @@ struct Api {
 using GetApi = const Api* (*)();
 
 /// First members of every record; `Slot` is the byte offset of its function in the table.
-template <size_t Slot>
+template <size_t Slot, class Returned = PJRT_Error*>
 struct Record {
   static constexpr size_t kSlot = Slot;
+  using Result = Returned;
   size_t struct_size;
   Extension* extensions;
 };
@@ -60,16 +61,17 @@ struct Record {
 template <class Args>
 struct Padded : Args {
   Padded() : Args{} { this->struct_size = sizeof(*this); }
-  Args& base() { return *this; }
   unsigned char tail[128] = {};
 };
 
+template <class Args>
+using Function = typename Args::Result (*)(Args*);
+
 /// The function of a record, or null if the plugin's table ends before it.
 template <class Args>
-auto function(const Api* api) -> PJRT_Error* (*)(Args*) {
+Function<Args> function(const Api* api) {
   if (api->struct_size < Args::kSlot + sizeof(void*)) return nullptr;
-  const char* slot = reinterpret_cast<const char*>(api) + Args::kSlot;
-  return *reinterpret_cast<PJRT_Error* (*const*)(Args*)>(slot);
+  return *reinterpret_cast<const Function<Args>*>(reinterpret_cast<const char*>(api) + Args::kSlot);
 }
 
 // ---- enumerations ------------------------------------------------------------------------------------------------
@@ -150,8 +152,8 @@ struct ExecuteOptions {
 
 // ---- errors, plugin, events -----------------------------------------------------------------------------------------
 
-struct ErrorDestroy : Record<40> { PJRT_Error* error; };  // returns nothing
-struct ErrorMessage : Record<48> { const PJRT_Error* error; const char* message; size_t size; };  // returns nothing
+struct ErrorDestroy : Record<40, void> { PJRT_Error* error; };
+struct ErrorMessage : Record<48, void> { const PJRT_Error* error; const char* message; size_t size; };
 struct ErrorCode : Record<56> { const PJRT_Error* error; int code; };
 struct PluginInitialize : Record<64> {};
 struct PluginAttributes : Record<72> { const NamedValue* attributes; size_t count; };

@@ -67,6 +67,8 @@ class Buffer {
   Buffer copy_to_device(Device& target) const;
 
  private:
+  const abi::Api* api() const;  // throws Error(Internal) for an empty Buffer, which a plugin would not survive
+
   Device* device_ = nullptr;
   PJRT_Buffer* raw_ = nullptr;
 };

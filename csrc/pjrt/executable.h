@@ -45,7 +45,7 @@ class Executable {
     swap(other);
     return *this;
   }
-  ~Executable();
+  ~Executable() { reset(); }
 
   explicit operator bool() const { return raw_ != nullptr; }
 
@@ -69,6 +69,7 @@ class Executable {
 
  private:
   void swap(Executable& other) noexcept;
+  void reset() noexcept;
 
   Client* client_ = nullptr;
   const abi::Api* api_ = nullptr;
