@@ -91,7 +91,7 @@ void Client::set_default_flags(std::vector<Flag> flags) {
 }
 
 std::vector<Flag> Client::flags_for(const CompileOptions& options) const {
-  std::vector<Flag> flags = default_flags();
+  std::vector<Flag> flags = options.use_default_flags ? default_flags() : std::vector<Flag>();
   auto set = [&](const Flag& flag) {
     std::erase_if(flags, [&](const Flag& other) { return other.name == flag.name; });
     flags.push_back(flag);

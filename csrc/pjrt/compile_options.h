@@ -26,6 +26,7 @@ struct CompileOptions {
   int device = kAnyDevice;
   /// Added to the client's default flags; the same name replaces the default.
   std::vector<Flag> flags;
+  bool use_default_flags = true;
   /// 0 to 3, or -1 for the plugin's own. 0 compiles a quarter faster, but fused loops run up to 12x slower.
   int optimization_level = -1;
 };
