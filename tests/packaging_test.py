@@ -20,7 +20,12 @@ def test_requirements_are_pinned_and_begin_with_torch():
 
 def test_pins_agree():
     extras = PROJECT["project"]["optional-dependencies"]
-    pinned = [*extras["dev"], *extras["demo"], *PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+    pinned = [
+        *extras["dev"],
+        *extras["demo"],
+        *PROJECT["project"]["dependencies"],
+        *PROJECT["build-system"]["requires"],
+    ]
     assert {line for line in pinned if "==" in line} <= set(requirements())
     names = {line.split("==")[0] for line in requirements()}
     assert {re.split("[<>=]", line)[0] for line in pinned} <= names

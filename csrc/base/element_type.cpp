@@ -53,12 +53,8 @@ const char* mlir_name(ElementType type) { return facts(type).mlir; }
 const char* torch_name(ElementType type) { return facts(type).torch; }
 bool is_floating(ElementType type) { return facts(type).kind == Kind::Float; }
 bool is_complex(ElementType type) { return facts(type).kind == Kind::Complex; }
-bool is_integral(ElementType type) {
-  return facts(type).kind == Kind::Signed || facts(type).kind == Kind::Unsigned;
-}
-bool is_signed(ElementType type) {
-  return facts(type).kind == Kind::Signed || is_floating(type) || is_complex(type);
-}
+bool is_integral(ElementType type) { return facts(type).kind == Kind::Signed || facts(type).kind == Kind::Unsigned; }
+bool is_signed(ElementType type) { return facts(type).kind == Kind::Signed || is_floating(type) || is_complex(type); }
 
 ElementType real_of(ElementType type) {
   if (type == ElementType::C64) return ElementType::F32;

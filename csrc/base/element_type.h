@@ -6,6 +6,7 @@
 
 namespace tpu {
 
+// clang-format off
 enum class ElementType : uint8_t {
   Pred,  // torch.bool: one byte, 0 or 1
   S8, S16, S32, S64,
@@ -14,6 +15,7 @@ enum class ElementType : uint8_t {
   C64, C128,
   F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ,
 };
+// clang-format on
 
 inline constexpr int kElementTypeCount = static_cast<int>(ElementType::F8E5M2FNUZ) + 1;
 

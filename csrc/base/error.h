@@ -57,7 +57,8 @@ template <class... Parts>
 /// Throws Error(code) with the parts as message unless `condition` holds.
 template <class... Parts>
 void check(bool condition, ErrorCode code, const Parts&... parts) {
-  if (!condition) [[unlikely]] fail(code, parts...);
+  if (!condition) [[unlikely]]
+    fail(code, parts...);
 }
 
 }  // namespace tpu

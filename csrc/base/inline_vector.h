@@ -25,10 +25,14 @@ class InlineVector {
   explicit InlineVector(size_t count, T value = T()) { resize(count, value); }
   InlineVector(std::initializer_list<T> items) { assign(items.begin(), items.end()); }
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
-  InlineVector(It first, It last) { assign(first, last); }
+  InlineVector(It first, It last) {
+    assign(first, last);
+  }
   InlineVector(const InlineVector& other) { assign(other.begin(), other.end()); }
   InlineVector(InlineVector&& other) noexcept { steal(other); }
-  ~InlineVector() { if (data_ != inline_) delete[] data_; }
+  ~InlineVector() {
+    if (data_ != inline_) delete[] data_;
+  }
   InlineVector& operator=(const InlineVector& other) {
     if (this != &other) assign(other.begin(), other.end());
     return *this;

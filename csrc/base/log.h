@@ -13,7 +13,8 @@ void write(int level, const std::string& line);
 
 template <class... Parts>
 void at(int wanted, const Parts&... parts) {
-  if (level() >= wanted) [[unlikely]] write(wanted, concat(parts...));
+  if (level() >= wanted) [[unlikely]]
+    write(wanted, concat(parts...));
 }
 /// A warning for the user, once per distinct text; goes to standard error until the Python side sets a sink.
 void warn_once(const std::string& line);

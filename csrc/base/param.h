@@ -1,4 +1,5 @@
-// Param: one structural argument of an op (a dimension list, a flag, a mode name): part of the key, constant in the text.
+// Param: one structural argument of an op (a dimension list, a flag, a mode name): part of the key, constant in the
+// text.
 #pragma once
 
 #include <string>

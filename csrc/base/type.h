@@ -14,7 +14,8 @@ using Dims = InlineVector<int64_t, 6>;
 
 /// Product of the sizes; 1 for rank 0.
 int64_t product(const Dims& dims);
-/// Row-major strides (in elements) of `dims`; the stride of a dimension after a zero-size one counts it as 1, as torch does.
+/// Row-major strides (in elements) of `dims`; the stride of a dimension after a zero-size one counts it as 1, as torch
+/// does.
 Dims row_major_strides(const Dims& dims);
 /// `[2, 3]`
 std::string to_string(const Dims& dims);

@@ -1,12 +1,13 @@
-// The part of the PJRT C ABI that we use, declared by us: records, enum values and where each function sits in the table.
+// The part of the PJRT C ABI that we use, declared by us: records, enum values and where each function sits in the
+// table.
 //
 // Note [PJRT records]
 // The plugin hands out one table of function pointers; it only ever grows at its end. Every function takes one record
-// that begins with its own size; a plugin refuses a record *smaller* than the one it was built with and ignores a longer
-// one. So each record here is sent inside a zeroed longer one (`Padded`): an older plugin ignores the tail, a newer one
-// reads null and zero there, which by convention mean the default. A record names its function by the byte offset of the
-// slot (`kSlot`), and a slot past the end of the plugin's table is absent. tests/cpp/pjrt_abi_test.cpp compares all of
-// this with the header that a plugin package ships.
+// that begins with its own size; a plugin refuses a record *smaller* than the one it was built with and ignores a
+// longer one. So each record here is sent inside a zeroed longer one (`Padded`): an older plugin ignores the tail, a
+// newer one reads null and zero there, which by convention mean the default. A record names its function by the byte
+// offset of the slot (`kSlot`), and a slot past the end of the plugin's table is absent. tests/cpp/pjrt_abi_test.cpp
+// compares all of this with the header that a plugin package ships.
 #pragma once
 
 #include <cstddef>
@@ -74,6 +75,7 @@ Function<Args> function(const Api* api) {
   return *reinterpret_cast<const Function<Args>*>(reinterpret_cast<const char*>(api) + Args::kSlot);
 }
 
+// clang-format off: tables, one row per line where it fits
 // ---- enumerations ------------------------------------------------------------------------------------------------
 
 enum Code : int {
@@ -287,5 +289,7 @@ struct BufferReadyEvent : Record<616> { PJRT_Buffer* buffer; PJRT_Event* event; 
 struct BufferUnsafePointer : Record<624> { PJRT_Buffer* buffer; uintptr_t pointer; };
 struct BufferIncreaseReferences : Record<632> { PJRT_Buffer* buffer; };
 struct BufferDecreaseReferences : Record<640> { PJRT_Buffer* buffer; };
+
+// clang-format on
 
 }  // namespace tpu::pjrt::abi
