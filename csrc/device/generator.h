@@ -1,7 +1,8 @@
 // Generator: the random state of one device, (seed, offset) of a Philox4x32-10 stream, kept on the host.
 //
-// A random op takes a block of counters; the program that draws the numbers gets (seed, offset) as run-time arguments. How far
-// the offset moves depends on sizes only, never on data, so that eager, fused and compiled code give the same numbers.
+// A random op takes a block of counters; the program that draws the numbers gets (seed, offset) as run-time arguments.
+// How far the offset moves depends on sizes only, never on data, so that eager, fused and compiled code give the same
+// numbers.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -55,10 +56,12 @@ class Generator final : public c10::GeneratorImpl {
   std::shared_ptr<State> state_;
 };
 
-/// The generator that an op uses: `given` (Error(InvalidArgument) when it belongs to another device), else the default one of
-/// device number `device`.
+/// The generator that an op uses: `given` (Error(InvalidArgument) when it belongs to another device), else the default
+/// one of device number `device`.
 Generator& generator_of(const std::optional<at::Generator>& given, int device);
 /// The default generator of a device; lives as long as the process and exists before the runtime is started.
 const at::Generator& default_generator(int device);
+/// Gives `seed` to the default generators of all devices, also those that do not exist yet.
+void seed_default_generators(uint64_t seed);
 
 }  // namespace tpu::device

@@ -1,13 +1,15 @@
 // Guard: the current device and the current streams of each thread, events, and waiting.
 //
-// Note [Streams and events]. A computation starts when its inputs are ready, whatever stream it was dispatched from; there
-// is nothing that a stream could order beyond that. A stream is therefore a number which torch carries around. An event is
-// "everything dispatched to the device so far is ready": record keeps the completion events of the Values that are not ready yet,
-// query and synchronize ask them. Making a stream wait for an event (block) has nothing to do: whatever the stream runs
-// next waits for exactly the data it reads. The same holds for memory, which nobody can reuse while a Value holds it.
+// Note [Streams and events]. A computation starts when its inputs are ready, whatever stream it was dispatched from;
+// there is nothing that a stream could order beyond that. A stream is therefore a number which torch carries around. An
+// event is "everything dispatched to the device so far is ready": record keeps the completion events of the Values that
+// are not ready yet, query and synchronize ask them. Making a stream wait for an event (block) has nothing to do:
+// whatever the stream runs next waits for exactly the data it reads. The same holds for memory, which nobody can reuse
+// while a Value holds it.
 #pragma once
 
 #include <c10/core/Device.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include "engine/device.h"
 
@@ -24,5 +26,8 @@ engine::Device& resolve(c10::Device device);
 
 /// Waits for everything dispatched to the device, with the GIL released.
 void synchronize(int device);
+
+/// The one guard, for c10's registry.
+const c10::impl::DeviceGuardImplInterface& guard();
 
 }  // namespace tpu::device
