@@ -3,7 +3,7 @@
 namespace tpu::hlo {
 
 const char* name_of(Kinds kinds) {
-  switch (kinds) {
+  switch (static_cast<unsigned>(kinds)) {
     case kPred: return "a pred tensor";
     case kInteger: return "an integer tensor";
     case kLogical: return "a pred or integer tensor";

@@ -25,7 +25,8 @@ std::ostream& operator<<(std::ostream& out, const Shown<T>& shown) {
 /// `op` is the full name, `stablehlo.add`.
 template <class... Parts>
 void require(bool condition, std::string_view op, const Parts&... parts) {
-  if (!condition) [[unlikely]] fail(ErrorCode::InvalidArgument, op, ": ", parts...);
+  if (!condition) [[unlikely]]
+    fail(ErrorCode::InvalidArgument, op, ": ", parts...);
 }
 
 /// Sets of element types as the specification's constraints name them.

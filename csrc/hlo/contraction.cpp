@@ -33,8 +33,6 @@ std::string roles(std::string_view op, int64_t rank, int64_t first, char first_n
   return text;
 }
 
-Dims or_default(const Dims& list, size_t rank, int64_t value) { return list.empty() ? Dims(rank, value) : list; }
-
 void require_square(std::string_view op, const Value& x) {
   require_kind(op, x, kInexact);
   require(x.rank() >= 2 && x.dims()[x.rank() - 1] == x.dims()[x.rank() - 2], op, "expected square matrices, got ",
@@ -53,13 +51,13 @@ Value convolution(const Value& lhs, const Value& rhs, const ConvDims& dims, cons
           "expected operands of equal element type and rank >= 2, got ", show(lhs), " and ", show(rhs));
   int64_t rank = lhs.rank();
   std::string numbers =
-      "#stablehlo.conv<[" + roles(op, rank, dims.input_batch, 'b', dims.input_feature, 'f', dims.input_spatial) + "]x[" +
-      roles(op, rank, dims.kernel_output_feature, 'o', dims.kernel_input_feature, 'i', dims.kernel_spatial) + "]->[" +
-      roles(op, rank, dims.output_batch, 'b', dims.output_feature, 'f', dims.output_spatial) + "]>";
+      "#stablehlo.conv<[" + roles(op, rank, dims.input_batch, 'b', dims.input_feature, 'f', dims.input_spatial) +
+      "]x[" + roles(op, rank, dims.kernel_output_feature, 'o', dims.kernel_input_feature, 'i', dims.kernel_spatial) +
+      "]->[" + roles(op, rank, dims.output_batch, 'b', dims.output_feature, 'f', dims.output_spatial) + "]>";
   int64_t batch = lhs.dims()[dims.input_batch];
   int64_t outputs = rhs.dims()[dims.kernel_output_feature];
-  require(feature_group_count >= 1 && batch_group_count >= 1 && (feature_group_count == 1 || batch_group_count == 1), op,
-          "expected group counts >= 1, one of them 1, got feature_group_count ", feature_group_count,
+  require(feature_group_count >= 1 && batch_group_count >= 1 && (feature_group_count == 1 || batch_group_count == 1),
+          op, "expected group counts >= 1, one of them 1, got feature_group_count ", feature_group_count,
           " and batch_group_count ", batch_group_count);
   require(lhs.dims()[dims.input_feature] == rhs.dims()[dims.kernel_input_feature] * feature_group_count, op,
           "expected input features = kernel input features * ", feature_group_count, ", got ", show(lhs), " and ",
@@ -69,22 +67,19 @@ Value convolution(const Value& lhs, const Value& rhs, const ConvDims& dims, cons
           show(rhs));
 
   size_t spatial = dims.input_spatial.size();
-  Dims base;
-  Window kernel = window;
+  Window kernel = with_defaults(window, spatial);
   kernel.size.clear();
+  Dims base;
   for (size_t i = 0; i < spatial; ++i) {
     base.push_back(lhs.dims()[dims.input_spatial[i]]);
     kernel.size.push_back(rhs.dims()[dims.kernel_spatial[i]]);
   }
-  for (Dims* list : {&kernel.strides, &kernel.base_dilation, &kernel.window_dilation}) {
-    *list = or_default(*list, spatial, 1);
+  for (const Dims* list : {&kernel.strides, &kernel.base_dilation, &kernel.window_dilation}) {
     require_length(op, "window entries", *list, static_cast<int64_t>(spatial));
     for (int64_t item : *list) require(item > 0, op, "expected strides and dilations > 0, got ", show(*list));
   }
-  for (Dims* list : {&kernel.low, &kernel.high}) {
-    *list = or_default(*list, spatial, 0);
-    require_length(op, "padding entries", *list, static_cast<int64_t>(spatial));
-  }
+  require_length(op, "padding entries", kernel.low, static_cast<int64_t>(spatial));
+  require_length(op, "padding entries", kernel.high, static_cast<int64_t>(spatial));
   Dims output = window_output(base, kernel);
   Type type{result.value_or(lhs.element()), Dims(rank)};
   type.dims[dims.output_batch] = batch / batch_group_count;
@@ -134,8 +129,8 @@ Values custom_call(Builder& builder, const std::string& target, const Values& op
     std::string pairs = "[";
     for (const auto& [operand, output] : call.aliases) {
       require(operand >= 0 && operand < static_cast<int>(operands.size()) && output >= 0 &&
-                  output < static_cast<int>(results.size()) && operands[operand].type == results[output], op,
-              "operand ", operand, " and output ", output, " cannot share memory");
+                  output < static_cast<int>(results.size()) && operands[operand].type == results[output],
+              op, "operand ", operand, " and output ", output, " cannot share memory");
       if (pairs.size() > 1) pairs += ", ";
       pairs += "#stablehlo.output_operand_alias<output_tuple_indices = [";
       if (results.size() > 1) pairs += std::to_string(output);  // a single result is no tuple
@@ -222,8 +217,8 @@ Values rng_bit_generator(const Value& state, const Type& out, RngAlgorithm algor
   require_value(op, state);
   bool philox = algorithm == RngAlgorithm::Philox;
   require(state.element() == ElementType::U64 && state.rank() == 1 &&
-              (state.dims()[0] == 2 || (philox && state.dims()[0] == 3)), op, "expected a state of tensor<2xui64>",
-          philox ? " or tensor<3xui64>" : "", ", got ", show(state));
+              (state.dims()[0] == 2 || (philox && state.dims()[0] == 3)),
+          op, "expected a state of tensor<2xui64>", philox ? " or tensor<3xui64>" : "", ", got ", show(state));
   require((kind_of(out.element) & kNumber) != 0, op, "expected an output of ", name_of(kNumber), ", got ", show(out));
   Type results[] = {state.type, out};
   return state.builder->generic(op, std::span(&state, 1), results,

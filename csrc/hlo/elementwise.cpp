@@ -149,9 +149,7 @@ Value optimization_barrier(const Value& x) { return optimization_barrier(Values{
 
 Value or_(const Value& a, const Value& b) { return binary("stablehlo.or", a, b, kLogical); }
 Value popcnt(const Value& x) { return unary("stablehlo.popcnt", x, kInteger); }
-Value power(const Value& base, const Value& exponent) {
-  return binary("stablehlo.power", base, exponent, kArithmetic);
-}
+Value power(const Value& base, const Value& exponent) { return binary("stablehlo.power", base, exponent, kArithmetic); }
 
 Value real(const Value& x) {
   constexpr std::string_view op = "stablehlo.real";

@@ -86,20 +86,22 @@ int bits_of(ElementType element) { return static_cast<int>(8 * size_of(element))
 uint64_t float_bits(ElementType element, double value) {
   Format format = format_of(element);
   uint64_t sign = std::signbit(value) ? uint64_t{1} << (format.exponent_bits + format.mantissa_bits) : 0;
-  if (std::isnan(value)) return format.specials == Specials::NanIsNegativeZero ? nan_bits(format) : nan_bits(format) | sign;
+  if (std::isnan(value))
+    return format.specials == Specials::NanIsNegativeZero ? nan_bits(format) : nan_bits(format) | sign;
   uint64_t overflow = format.specials == Specials::Ieee ? end_of_finite(format) | sign : nan_bits(format);
   if (std::isinf(value)) return overflow;
   double magnitude = std::fabs(value);
   uint64_t pattern = 0;
   if (magnitude != 0) {
     int exponent;
-    std::frexp(magnitude, &exponent);                      // magnitude in [2^(exponent-1), 2^exponent)
+    std::frexp(magnitude, &exponent);  // magnitude in [2^(exponent-1), 2^exponent)
     int unit = exponent - 1 < 1 - format.bias ? 1 - format.bias : exponent - 1;
     double scaled = std::ldexp(magnitude, format.mantissa_bits - unit);  // units in the last place, exact
     uint64_t units = static_cast<uint64_t>(std::nearbyint(scaled));      // ties to even, the default rounding mode
     // A mantissa that rounds up to the next power of two carries into the exponent by itself, as does a subnormal.
     uint64_t hidden = uint64_t{1} << format.mantissa_bits;
-    pattern = units < hidden ? units : (static_cast<uint64_t>(unit + format.bias) << format.mantissa_bits) + units - hidden;
+    pattern =
+        units < hidden ? units : (static_cast<uint64_t>(unit + format.bias) << format.mantissa_bits) + units - hidden;
   }
   if (pattern >= end_of_finite(format)) return overflow;
   if (pattern == 0 && format.specials == Specials::NanIsNegativeZero) return 0;
@@ -116,7 +118,8 @@ double float_value(ElementType element, uint64_t bits) {
     return std::numeric_limits<double>::quiet_NaN();
   } else if (pattern >= end_of_finite(format)) {
     value = format.specials == Specials::Ieee && pattern == end_of_finite(format)
-                ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+                ? std::numeric_limits<double>::infinity()
+                : std::numeric_limits<double>::quiet_NaN();
   } else {
     uint64_t hidden = uint64_t{1} << format.mantissa_bits;
     int exponent = static_cast<int>(pattern >> format.mantissa_bits);

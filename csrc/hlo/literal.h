@@ -7,8 +7,8 @@
 
 namespace tpu::hlo {
 
-/// The bits of `value` rounded once (to nearest, ties to even) to a floating element type. Out of range becomes infinity,
-/// or NaN where the type has none.
+/// The bits of `value` rounded once (to nearest, ties to even) to a floating element type. Out of range becomes
+/// infinity, or NaN where the type has none.
 uint64_t float_bits(ElementType element, double value);
 /// The value of the bits.
 double float_value(ElementType element, uint64_t bits);

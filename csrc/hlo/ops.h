@@ -99,7 +99,7 @@ inline Value constant(Builder& builder, const Type& type, int value) { return co
 inline Value constant(Builder& builder, ElementType element, int value) {
   return constant(builder, element, int64_t{value});
 }
-Value constant_complex(Builder& builder, ElementType element, double real, double imag);  // 0-d
+Value constant_complex(Builder& builder, ElementType element, double real, double imag);           // 0-d
 Value constant_doubles(Builder& builder, const std::vector<double>& values, ElementType element);  // 1-d
 Value constant_ints(Builder& builder, const std::vector<int64_t>& values, ElementType element);    // 1-d
 /// Counts 0, 1, 2, .. along dimension `dim`.
@@ -178,6 +178,8 @@ struct Window {
   Dims low = {};
   Dims high = {};
 };
+/// The window with its empty lists filled in.
+Window with_defaults(const Window& window, size_t rank);
 /// Output sizes of sliding `window` over `dims`, as the specification computes them (never negative).
 Dims window_output(const Dims& dims, const Window& window);
 

@@ -8,8 +8,8 @@ namespace {
 
 /// Inputs of equal dims, each with a 0-d init of its element type. Returns the types of the inits.
 Types require_accumulators(std::string_view op, const Values& inputs, const Values& inits) {
-  require(!inputs.empty() && inputs.size() == inits.size(), op, "expected as many inits as inputs, got ",
-          inputs.size(), " and ", inits.size());
+  require(!inputs.empty() && inputs.size() == inits.size(), op, "expected as many inits as inputs, got ", inputs.size(),
+          " and ", inits.size());
   Types types;
   for (size_t i = 0; i < inputs.size(); ++i) {
     require_value(op, inputs[i]);
@@ -37,18 +37,16 @@ std::string accumulate(std::string_view op, Builder& builder, const Types& types
   return text;
 }
 
-Dims or_default(const Dims& list, size_t rank, int64_t value) { return list.empty() ? Dims(rank, value) : list; }
-
-Dims require_window(std::string_view op, const Value& x, const Window& window) {
-  require_length(op, "window dimensions", window.size, x.rank());
-  for (const Dims* list : {&window.strides, &window.base_dilation, &window.window_dilation, &window.low, &window.high}) {
-    if (!list->empty()) require_length(op, "window entries", *list, x.rank());
+/// The window with defaults filled in, one legal entry per dimension of x.
+Window require_window(std::string_view op, const Value& x, const Window& given) {
+  Window window = with_defaults(given, x.dims().size());
+  for (const Dims* list : {&window.size, &window.strides, &window.base_dilation, &window.window_dilation}) {
+    require_length(op, "window entries", *list, x.rank());
+    for (int64_t item : *list) require(item > 0, op, "expected sizes, strides, dilations > 0, got ", show(*list));
   }
-  for (int64_t size : window.size) require(size > 0, op, "expected window dimensions > 0, got ", show(window.size));
-  for (const Dims* list : {&window.strides, &window.base_dilation, &window.window_dilation}) {
-    for (int64_t item : *list) require(item > 0, op, "expected strides and dilations > 0, got ", show(*list));
-  }
-  return window_output(x.dims(), window);
+  require_length(op, "padding entries", window.low, x.rank());
+  require_length(op, "padding entries", window.high, x.rank());
+  return window;
 }
 
 }  // namespace
@@ -81,20 +79,25 @@ Value identity_of(Builder& builder, ElementType element, Reducer reducer) {
   fail(ErrorCode::Internal, "hlo: unknown reducer");
 }
 
+Window with_defaults(const Window& window, size_t rank) {
+  auto filled = [rank](const Dims& list, int64_t value) { return list.empty() ? Dims(rank, value) : list; };
+  return {window.size,
+          filled(window.strides, 1),
+          filled(window.base_dilation, 1),
+          filled(window.window_dilation, 1),
+          filled(window.low, 0),
+          filled(window.high, 0)};
+}
+
 // Specification of reduce_window: dilate the base, pad it, and count the starts at which the dilated window fits.
-Dims window_output(const Dims& dims, const Window& window) {
-  size_t rank = dims.size();
-  Dims strides = or_default(window.strides, rank, 1);
-  Dims base_dilation = or_default(window.base_dilation, rank, 1);
-  Dims window_dilation = or_default(window.window_dilation, rank, 1);
-  Dims low = or_default(window.low, rank, 0);
-  Dims high = or_default(window.high, rank, 0);
+Dims window_output(const Dims& dims, const Window& given) {
+  Window window = with_defaults(given, dims.size());
   Dims output;
-  for (size_t i = 0; i < rank; ++i) {
-    int64_t base = dims[i] == 0 ? 0 : (dims[i] - 1) * base_dilation[i] + 1;
-    int64_t padded = low[i] + base + high[i];
-    int64_t reach = window.size[i] == 0 ? 0 : (window.size[i] - 1) * window_dilation[i] + 1;
-    output.push_back(padded <= 0 || reach > padded ? 0 : (padded - reach) / strides[i] + 1);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t base = dims[i] == 0 ? 0 : (dims[i] - 1) * window.base_dilation[i] + 1;
+    int64_t padded = window.low[i] + base + window.high[i];
+    int64_t reach = window.size[i] == 0 ? 0 : (window.size[i] - 1) * window.window_dilation[i] + 1;
+    output.push_back(padded <= 0 || reach > padded ? 0 : (padded - reach) / window.strides[i] + 1);
   }
   return output;
 }
@@ -122,21 +125,21 @@ Value reduce(const Value& x, const Dims& dims, Reducer reducer) {
   return reduce(x, identity_of(*x.builder, x.element(), reducer), dims, reducer);
 }
 
-Values reduce_window(const Values& inputs, const Values& inits, const Window& window, const Region& body) {
+Values reduce_window(const Values& inputs, const Values& inits, const Window& given, const Region& body) {
   constexpr std::string_view op = "stablehlo.reduce_window";
   Types types = require_accumulators(op, inputs, inits);
   const Value& x = inputs[0];
-  size_t rank = x.dims().size();
-  Dims output = require_window(op, x, window);
+  Window window = require_window(op, x, given);
+  Dims output = window_output(x.dims(), window);
   Types results;
   for (const Value& input : inputs) results.push_back({input.element(), output});
   std::string region = accumulate(op, *x.builder, types, body);
   Attributes attributes;
-  attributes.list("base_dilations", or_default(window.base_dilation, rank, 1))
-      .padding(or_default(window.low, rank, 0), or_default(window.high, rank, 0))
-      .list("window_dilations", or_default(window.window_dilation, rank, 1))
+  attributes.list("base_dilations", window.base_dilation)
+      .padding(window.low, window.high)
+      .list("window_dilations", window.window_dilation)
       .list("window_dimensions", window.size)
-      .list("window_strides", or_default(window.strides, rank, 1));
+      .list("window_strides", window.strides);
   return x.builder->generic(op, join(inputs, inits), results, attributes.text(), std::span(&region, 1));
 }
 
@@ -144,14 +147,15 @@ Value reduce_window(const Value& x, const Value& init, const Window& window, Red
   return reduce_window(Values{x}, Values{init}, window, body_of(reducer))[0];
 }
 
-Value select_and_scatter(const Value& x, const Value& source, const Value& init, const Window& window,
+Value select_and_scatter(const Value& x, const Value& source, const Value& init, const Window& given,
                          const Region& select, const Region& scatter) {
   constexpr std::string_view op = "stablehlo.select_and_scatter";
   require_value(op, x);
   require_value(op, source);
   require_scalar(op, "init", init, x.element());
-  require(window.base_dilation.empty() && window.window_dilation.empty(), op, "expected no dilation");
-  Type expected{x.element(), require_window(op, x, window)};
+  require(given.base_dilation.empty() && given.window_dilation.empty(), op, "expected no dilation");
+  Window window = require_window(op, x, given);
+  Type expected{x.element(), window_output(x.dims(), window)};
   require(source.type == expected, op, "expected a source of ", show(expected), ", got ", show(source));
   Type scalar = scalar_of(x);
   Type pred{ElementType::Pred, {}};
@@ -162,11 +166,10 @@ Value select_and_scatter(const Value& x, const Value& source, const Value& init,
   require_types(op, "select", chosen, std::span(&pred, 1));
   regions[1] = x.builder->region(arguments, scatter, Captures::Forbidden, &scattered);
   require_types(op, "scatter", scattered, std::span(&scalar, 1));
-  size_t rank = x.dims().size();
   Attributes attributes;
-  attributes.padding(or_default(window.low, rank, 0), or_default(window.high, rank, 0))
+  attributes.padding(window.low, window.high)
       .list("window_dimensions", window.size)
-      .list("window_strides", or_default(window.strides, rank, 1));
+      .list("window_strides", window.strides);
   Values operands{x, source, init};
   return x.builder->generic(op, operands, x.type, attributes.text(), regions);
 }

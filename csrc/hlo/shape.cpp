@@ -66,8 +66,9 @@ Dims index_batch(std::string_view op, const Value& indices, int64_t index_vector
 /// The batching dims of operand and indices must pair up with equal sizes.
 void require_paired_batching(std::string_view op, const Value& x, const Dims& of_operand, const Value& indices,
                              const Dims& of_indices, int64_t index_vector_dim) {
-  require(of_operand.size() == of_indices.size(), op, "expected as many batching dims of the operand as of the indices, got ",
-          show(of_operand), " and ", show(of_indices));
+  require(of_operand.size() == of_indices.size(), op,
+          "expected as many batching dims of the operand as of the indices, got ", show(of_operand), " and ",
+          show(of_indices));
   require_distinct_dims(op, "batching dims of the indices", of_indices, indices.rank());
   for (size_t i = 0; i < of_operand.size(); ++i) {
     require(of_indices[i] != index_vector_dim, op, "index_vector_dim ", index_vector_dim, " is a batching dim");
@@ -208,8 +209,8 @@ Value reshape(const Value& x, const Dims& sizes) {
   constexpr std::string_view op = "stablehlo.reshape";
   require_value(op, x);
   if (x.dims() == sizes) return x;
-  require(x.type.count() == product(sizes), op, "expected ", x.type.count(), " elements of ", show(x),
-          ", got dims ", show(sizes));
+  require(x.type.count() == product(sizes), op, "expected ", x.type.count(), " elements of ", show(x), ", got dims ",
+          show(sizes));
   return x.builder->generic(op, {x}, {x.element(), sizes});
 }
 
@@ -245,13 +246,15 @@ Values scatter(const Values& inputs, const Value& indices, const Values& updates
   require_paired_batching(op, x, dims.input_batching_dims, indices, dims.scatter_indices_batching_dims,
                           dims.index_vector_dim);
   require(dims.update_window_dims.size() + dims.inserted_window_dims.size() + dims.input_batching_dims.size() ==
-              x.dims().size(), op, "expected window, inserted and batching dims to be all dims of ", show(x));
+              x.dims().size(),
+          op, "expected window, inserted and batching dims to be all dims of ", show(x));
   size_t next_batch = 0, next_window = 0;
   require(sizes.size() == batch.size() + dims.update_window_dims.size(), op, "expected updates of rank ",
           batch.size() + dims.update_window_dims.size(), ", got ", show(updates[0]));
   Dims window;
   for (int64_t i = 0; i < x.rank(); ++i) {
-    if (!contains(dims.inserted_window_dims, i) && !contains(dims.input_batching_dims, i)) window.push_back(x.dims()[i]);
+    if (!contains(dims.inserted_window_dims, i) && !contains(dims.input_batching_dims, i))
+      window.push_back(x.dims()[i]);
   }
   for (int64_t i = 0; i < updates[0].rank(); ++i) {
     if (contains(dims.update_window_dims, i)) {
@@ -281,7 +284,9 @@ Values scatter(const Values& inputs, const Value& indices, const Values& updates
   append_list(numbers, "scatter_dims_to_operand_dims", dims.scatter_dims_to_operand_dims);
   numbers += "index_vector_dim = " + std::to_string(dims.index_vector_dim) + ">";
   Attributes attributes;
-  attributes.raw("scatter_dimension_numbers", numbers).flag("indices_are_sorted", sorted).flag("unique_indices", unique);
+  attributes.raw("scatter_dimension_numbers", numbers)
+      .flag("indices_are_sorted", sorted)
+      .flag("unique_indices", unique);
   Values operands = inputs;
   operands.push_back(indices);
   operands.insert(operands.end(), updates.begin(), updates.end());
