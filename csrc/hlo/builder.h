@@ -3,6 +3,9 @@
 // Values are numbered in the order they are made and appended to one string at once; nothing is kept but the block
 // each value belongs to. The functions of ops.h and chlo.h check and infer types; this file only knows text, blocks
 // and names. A builder that threw is in no defined state: throw it away.
+//
+// C++ evaluates the arguments of a call in any order, and so `f(x) - g(x)` numbers f and g as the compiler likes. That
+// is harmless for values, but parameter() is called once per statement, and a test that compares text is as careful.
 #pragma once
 
 #include <functional>

@@ -88,7 +88,8 @@ TEST(Module, AliasNeedsEqualType) {
 TEST(Elementwise, Text) {
   EXPECT_EQ(body_of_main([](Builder& b) -> Values {
               Value x = b.parameter({E::F32, {4}});
-              Value y = exponential(-x) * x / tanh(x) - x;
+              Value y = exponential(-x) * x;
+              y = y / tanh(x) - x;
               return {select(lt(x, y), x, y), convert(y, E::BF16)};
             }),
             "%1 = stablehlo.negate %arg0 : tensor<4xf32>\n"
@@ -314,7 +315,9 @@ TEST(Shape, Gather) {
   rows.start_index_map = {0};
   rows.index_vector_dim = 1;
   EXPECT_EQ(body_of_main([&](Builder& b) -> Values {
-              return {gather(b.parameter({E::F32, {5, 3}}), b.parameter({E::S64, {4, 1}}), rows, {1, 3}, true)};
+              Value x = b.parameter({E::F32, {5, 3}});
+              Value indices = b.parameter({E::S64, {4, 1}});
+              return {gather(x, indices, rows, {1, 3}, true)};
             }),
             "%2 = \"stablehlo.gather\"(%arg0, %arg1) {dimension_numbers = #stablehlo.gather<offset_dims = [1], "
             "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true, "
@@ -342,8 +345,10 @@ TEST(Shape, Scatter) {
   rows.scatter_dims_to_operand_dims = {0};
   rows.index_vector_dim = 1;
   EXPECT_EQ(body_of_main([&](Builder& b) {
-              return scatter({b.parameter({E::F32, {5, 3}})}, b.parameter({E::S64, {4, 1}}),
-                             {b.parameter({E::F32, {4, 3}})}, rows, body_of(Reducer::Add), false, true);
+              Value x = b.parameter({E::F32, {5, 3}});
+              Value indices = b.parameter({E::S64, {4, 1}});
+              Value updates = b.parameter({E::F32, {4, 3}});
+              return scatter({x}, indices, {updates}, rows, body_of(Reducer::Add), false, true);
             }),
             "%6 = \"stablehlo.scatter\"(%arg0, %arg1, %arg2) ({\n"
             "^bb0(%3: tensor<f32>, %4: tensor<f32>):\n"
@@ -426,8 +431,9 @@ TEST(Reduction, SortArgumentsComeInPairs) {
 
 TEST(Contraction, DotGeneral) {
   EXPECT_EQ(body_of_main([](Builder& b) -> Values {
-              return {dot_general(b.parameter({E::BF16, {2, 3, 4}}), b.parameter({E::BF16, {2, 4, 5}}),
-                                  {{0}, {0}, {2}, {1}}, Precision::Default, E::F32)};
+              Value x = b.parameter({E::BF16, {2, 3, 4}});
+              Value y = b.parameter({E::BF16, {2, 4, 5}});
+              return {dot_general(x, y, {{0}, {0}, {2}, {1}}, Precision::Default, E::F32)};
             }),
             "%2 = \"stablehlo.dot_general\"(%arg0, %arg1) {dot_dimension_numbers = "
             "#stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = "
@@ -440,19 +446,20 @@ TEST(Contraction, DotGeneral) {
 }
 
 TEST(Contraction, Convolution) {
-  EXPECT_EQ(
-      body_of_main([](Builder& b) -> Values {
-        ConvDims nhwc{0, 3, {1, 2}, 3, 2, {0, 1}, 0, 3, {1, 2}};
-        Window window;
-        window.strides = {2, 1};
-        window.low = window.high = {1, 1};
-        return {convolution(b.parameter({E::F32, {2, 8, 8, 4}}), b.parameter({E::F32, {3, 3, 2, 6}}), nhwc, window, 2)};
-      }),
-      "%2 = \"stablehlo.convolution\"(%arg0, %arg1) {batch_group_count = 1 : i64, dimension_numbers = "
-      "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 2 : i64, lhs_dilation = "
-      "array<i64: 1, 1>, padding = dense<[[1, 1], [1, 1]]> : tensor<2x2xi64>, precision_config = "
-      "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>], rhs_dilation = array<i64: 1, 1>, "
-      "window_strides = array<i64: 2, 1>} : (tensor<2x8x8x4xf32>, tensor<3x3x2x6xf32>) -> tensor<2x4x8x6xf32>\n");
+  EXPECT_EQ(body_of_main([](Builder& b) -> Values {
+              ConvDims nhwc{0, 3, {1, 2}, 3, 2, {0, 1}, 0, 3, {1, 2}};
+              Window window;
+              window.strides = {2, 1};
+              window.low = window.high = {1, 1};
+              Value images = b.parameter({E::F32, {2, 8, 8, 4}});
+              Value kernel = b.parameter({E::F32, {3, 3, 2, 6}});
+              return {convolution(images, kernel, nhwc, window, 2)};
+            }),
+            "%2 = \"stablehlo.convolution\"(%arg0, %arg1) {batch_group_count = 1 : i64, dimension_numbers = "
+            "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 2 : i64, lhs_dilation = "
+            "array<i64: 1, 1>, padding = dense<[[1, 1], [1, 1]]> : tensor<2x2xi64>, precision_config = "
+            "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>], rhs_dilation = array<i64: 1, 1>, "
+            "window_strides = array<i64: 2, 1>} : (tensor<2x8x8x4xf32>, tensor<3x3x2x6xf32>) -> tensor<2x4x8x6xf32>\n");
 }
 
 TEST(Contraction, Fft) {
