@@ -42,11 +42,15 @@ class Device {
     allocated_.fetch_sub(bytes, std::memory_order_relaxed);
   }
   /// Error(OutOfMemory) when `bytes` more than what is live cannot fit; a request that large would end the process.
-  void expect_room(int64_t bytes) const;
+  void expect_room(int64_t bytes) const {
+    if (bytes > limit_ - allocated_.load(std::memory_order_relaxed)) [[unlikely]] fail_out_of_memory(bytes);
+  }
 
  private:
+  [[noreturn]] void fail_out_of_memory(int64_t bytes) const;
+
   pjrt::Device& device_;
-  int64_t limit_;
+  const int64_t limit_;
   std::atomic<int64_t> allocated_{0}, peak_{0}, values_{0}, total_{0};
 };
 

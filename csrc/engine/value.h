@@ -27,14 +27,16 @@ class Value {
   static void operator delete(void* memory);
 
   const Type& type() const { return type_; }
-  Device& device() const { return device_; }
+  Device& device() const { return *device_; }
   bool is_failed() const { return error_ != nullptr; }
   /// The buffer; rethrows the error of a failed Value.
   const pjrt::Buffer& buffer() const {
     if (error_ != nullptr) [[unlikely]] throw *error_;
     return buffer_;
   }
-  /// Waits until the array is computed; throws the error of its program.
+  /// Whether its program has ended, well or not.
+  bool is_ready() const;
+  /// Waits until the array is computed, with the GIL released; throws the error of its program.
   void wait() const;
 
   void retain() { holders_.fetch_add(1, std::memory_order_relaxed); }
@@ -42,13 +44,18 @@ class Value {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   uint32_t holders() const { return holders_.load(std::memory_order_acquire); }
+  /// One more holder, unless there is none any more: for those who found it by walking, see Note [Value slabs].
+  bool try_retain();
 
  private:
   ~Value();
 
-  std::atomic<uint32_t> holders_{1};
-  Device& device_;
+  std::atomic<uint32_t> holders_{0};  // first member, and zero until the constructor has ended: Note [Value slabs]
+  mutable std::atomic<bool> ready_{false};
+  mutable std::atomic<bool> checked_{false};
+  Device* device_;
   Type type_;
+  int64_t bytes_ = 0;
   pjrt::Buffer buffer_;
   std::unique_ptr<Error> error_;
 };
@@ -96,8 +103,6 @@ class Cell {
   ~Cell() { store(ValueRef()); }
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
-  static void* operator new(size_t bytes);
-  static void operator delete(void* memory);
 
   Device& device() const { return device_; }
   int64_t bytes() const { return bytes_; }

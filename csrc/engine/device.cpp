@@ -1,0 +1,35 @@
+#include "engine/device.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/live.h"
+
+namespace tpu::engine {
+
+MemoryStats Device::memory() const {
+  MemoryStats stats;
+  stats.allocated = allocated_.load(std::memory_order_relaxed);
+  stats.peak = peak_.load(std::memory_order_relaxed);
+  stats.values = values_.load(std::memory_order_relaxed);
+  stats.total_allocated = total_.load(std::memory_order_relaxed);
+  stats.limit = limit_;
+  return stats;
+}
+
+void Device::reset_peak() { peak_.store(allocated_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+void Device::reset_accumulated() { total_.store(0, std::memory_order_relaxed); }
+
+void Device::fail_out_of_memory(int64_t bytes) const {
+  std::vector<ValueRef> live = live_values(const_cast<Device&>(*this));
+  std::sort(live.begin(), live.end(),
+            [](const ValueRef& a, const ValueRef& b) { return a->type().bytes() > b->type().bytes(); });
+  std::string largest;
+  for (size_t i = 0; i < live.size() && i < 5; ++i)
+    largest += concat(i ? ", " : " Largest live tensors: ", torch_name(live[i]->type().element), to_string(live[i]->type().dims),
+                      " (", live[i]->type().bytes(), " bytes)");
+  fail(ErrorCode::OutOfMemory, "tpu:", ordinal(), " is out of memory: tried to allocate ", bytes, " bytes; ", memory().allocated,
+       " of ", limit_, " bytes are in use.", largest);
+}
+
+}  // namespace tpu::engine

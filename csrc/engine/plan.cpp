@@ -1,0 +1,100 @@
+#include "engine/plan.h"
+
+#include <array>
+#include <chrono>
+
+#include "base/log.h"
+#include "engine/runtime.h"
+
+namespace tpu::engine {
+
+namespace {
+
+// A thread's own memory of plans: direct-mapped, so that a hit is one comparison, without a lock or a reference count.
+class Memo {
+ public:
+  Plan* find(const Hash128& key, uint64_t generation) {
+    if (generation != generation_) {
+      slots_.fill({});
+      generation_ = generation;
+      return nullptr;
+    }
+    Slot& slot = slots_[key.low % kSlots];
+    return slot.key == key ? slot.plan.get() : nullptr;
+  }
+  Plan* keep(const Hash128& key, std::shared_ptr<Plan> plan) {
+    Slot& slot = slots_[key.low % kSlots];
+    slot = {key, std::move(plan)};
+    return slot.plan.get();
+  }
+
+ private:
+  static constexpr size_t kSlots = 2048;
+  struct Slot {
+    Hash128 key;
+    std::shared_ptr<Plan> plan;
+  };
+  uint64_t generation_ = 0;
+  std::array<Slot, kSlots> slots_;
+};
+
+Memo& memo() {
+  thread_local std::unique_ptr<Memo> own = std::make_unique<Memo>();
+  return *own;
+}
+
+constexpr int64_t kHeavyBytes = 256 * 1024;
+
+std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
+  Runtime& runtime = Runtime::get();
+  auto plan = std::make_shared<Plan>();
+  plan->name = to_string(graph.nodes[0].call);
+  if (graph.nodes.size() > 1) plan->name += concat(" and ", graph.nodes.size() - 1, " more");
+  log::at(3, "graph\n", to_string(graph));
+
+  graph::Lowered lowered = graph::lower(graph, runtime.settings());
+  log::at(4, lowered.text);
+  for (const graph::Output& output : lowered.outputs) {
+    plan->output_bytes += output.stored.bytes();
+    plan->any_donor |= output.donor >= 0;
+  }
+  int64_t input_bytes = 0;
+  for (const Type& type : graph.inputs) input_bytes += type.bytes();
+  device.expect_room(plan->output_bytes);
+
+  auto begin = std::chrono::steady_clock::now();
+  plan->executable = device.client().compile(lowered.text);
+  plan->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  log::at(2, "compiled in ", plan->compile_seconds * 1e3, " ms: ", plan->name);
+
+  plan->arguments = std::move(lowered.arguments);
+  plan->outputs = std::move(lowered.outputs);
+  plan->checks = std::move(lowered.checks);
+  plan->random_blocks = lowered.random_blocks;
+  plan->input_count = graph.inputs.size();
+  plan->start_count = static_cast<size_t>(graph.start_count);
+  for (const graph::Node& node : graph.nodes) plan->scalar_count += node.call.scalars.size();
+  plan->is_heavy = input_bytes + plan->output_bytes > kHeavyBytes;
+  return plan;
+}
+
+}  // namespace
+
+Plan* find_plan(const Hash128& key) {
+  cache::Cache& programs = Runtime::get().programs();
+  uint64_t generation = programs.generation();
+  if (Plan* known = memo().find(key, generation)) return known;
+  auto entry = std::static_pointer_cast<Plan>(programs.find(key));
+  return entry == nullptr ? nullptr : memo().keep(key, std::move(entry));
+}
+
+Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph) {
+  std::shared_ptr<cache::Entry> entry;
+  {
+    Blocking blocking;
+    entry = Runtime::get().programs().fetch(key, [&]() -> std::shared_ptr<cache::Entry> { return compile(device, graph); });
+  }
+  return memo().keep(key, std::static_pointer_cast<Plan>(entry));
+}
+
+}  // namespace tpu::engine

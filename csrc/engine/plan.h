@@ -1,0 +1,32 @@
+// Plan: a lowered and compiled graph with all that running it again needs; found by key on the fast path.
+#pragma once
+
+#include <memory>
+
+#include "cache/cache.h"
+#include "engine/device.h"
+#include "graph/graph.h"
+
+namespace tpu::engine {
+
+struct Plan : cache::Entry {
+  std::vector<graph::RuntimeArgument> arguments;
+  std::vector<graph::Output> outputs;
+  std::vector<graph::Check> checks;
+  int64_t random_blocks = 0;
+  size_t input_count = 0;
+  size_t start_count = 0;
+  size_t scalar_count = 0;
+  int64_t output_bytes = 0;
+  bool any_donor = false;
+  /// Moves enough bytes that another Python thread should run meanwhile.
+  bool is_heavy = false;
+};
+
+/// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the calling thread's next
+/// call of find_plan or make_plan.
+Plan* find_plan(const Hash128& key);
+/// Lowers, compiles and keeps the plan of `key`; waits when another thread is doing so. Releases the GIL.
+Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph);
+
+}  // namespace tpu::engine

@@ -1,0 +1,176 @@
+#include "engine/run.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "base/log.h"
+#include "engine/runtime.h"
+
+namespace tpu::engine {
+
+namespace {
+
+// Small vectors that were sent before, by their bytes: `x * 2` in a loop transfers nothing.
+class SmallVectors {
+ public:
+  /// A long vector is sent anew and put into `kept`, which the caller holds until the execution is dispatched.
+  PJRT_Buffer* find_or_send(Device& device, ElementType element, const void* data, int64_t count,
+                            std::vector<pjrt::Buffer>& kept) {
+    size_t bytes = static_cast<size_t>(count) * size_of(element);
+    if (bytes > kBytes) {
+      kept.push_back(send(device, element, data, count));
+      return kept.back().raw();
+    }
+    Hasher hasher;
+    std::array<uint64_t, kBytes / 8> words{};
+    std::memcpy(words.data(), data, bytes);
+    for (size_t i = 0; i * 8 < bytes; ++i) hasher.add(words[i]);
+    hasher.add(static_cast<uint64_t>(element) | bytes << 8);
+    Slot& slot = slots_[hasher.finish().low % kSlots];
+    bool same = slot.device == &device && slot.element == element && slot.bytes == bytes && slot.words == words;
+    if (!same) {
+      slot.buffer = send(device, element, data, count);
+      slot.device = &device;
+      slot.element = element;
+      slot.bytes = bytes;
+      slot.words = words;
+    }
+    return slot.buffer.raw();
+  }
+
+ private:
+  static constexpr size_t kSlots = 256;
+  static constexpr size_t kBytes = 64;
+  struct Slot {
+    Device* device = nullptr;
+    ElementType element = ElementType::F32;
+    size_t bytes = 0;
+    std::array<uint64_t, kBytes / 8> words{};
+    pjrt::Buffer buffer;
+  };
+
+  static pjrt::Buffer send(Device& device, ElementType element, const void* data, int64_t count) {
+    return device.client().buffer_from_host(data, {element, {count}}, device.pjrt());
+  }
+
+  std::array<Slot, kSlots> slots_;
+};
+
+SmallVectors& small_vectors() {
+  thread_local std::unique_ptr<SmallVectors> own = std::make_unique<SmallVectors>();
+  return *own;
+}
+
+template <class T>
+T as(const ops::Scalar& scalar) {
+  bool exact = scalar.kind == ops::Scalar::Kind::Bool || scalar.kind == ops::Scalar::Kind::Int;
+  return exact ? static_cast<T>(scalar.integer) : static_cast<T>(scalar.real);
+}
+
+PJRT_Buffer* send_scalars(Device& device, ElementType element, std::span<const ops::Scalar> scalars,
+                          std::vector<pjrt::Buffer>& kept) {
+  InlineVector<double, 16> words;  // enough room for every packed type: at most 16 bytes each
+  words.resize(scalars.size() * 2);
+  void* data = words.data();
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const ops::Scalar& scalar = scalars[i];
+    double imag = scalar.kind == ops::Scalar::Kind::Complex ? scalar.imag : 0;
+    switch (element) {
+      case ElementType::F32: static_cast<float*>(data)[i] = as<float>(scalar); break;
+      case ElementType::F64: static_cast<double*>(data)[i] = as<double>(scalar); break;
+      case ElementType::S64: static_cast<int64_t*>(data)[i] = as<int64_t>(scalar); break;
+      case ElementType::C64:
+        static_cast<float*>(data)[2 * i] = as<float>(scalar);
+        static_cast<float*>(data)[2 * i + 1] = static_cast<float>(imag);
+        break;
+      case ElementType::C128:
+        static_cast<double*>(data)[2 * i] = as<double>(scalar);
+        static_cast<double*>(data)[2 * i + 1] = imag;
+        break;
+      default: fail(ErrorCode::Internal, "no scalars are packed as ", torch_name(element));
+    }
+  }
+  return small_vectors().find_or_send(device, element, data, static_cast<int64_t>(scalars.size()), kept);
+}
+
+// Reads s64[2] of a program with checks and throws what failed, see Note [Value checks].
+void raise_failed_check(const Plan& plan, const pjrt::Buffer& packed) {
+  int64_t pair[2] = {0, 0};
+  packed.copy_to_host(pair, sizeof pair);
+  if (pair[0] == 0) return;
+  const graph::Check& check = plan.checks[static_cast<size_t>(pair[0] - 1)];
+  std::string message = check.message;
+  size_t hole = message.find("{}");
+  if (hole != std::string::npos) message.replace(hole, 2, std::to_string(pair[1]));
+  fail(check.code, message);
+}
+
+}  // namespace
+
+void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs) {
+  device.expect_room(plan.output_bytes);
+  InlineVector<PJRT_Buffer*, 24> args;
+  for (const ValueRef& input : arguments.inputs) args.push_back(input->buffer().raw());
+  std::vector<pjrt::Buffer> kept;
+  std::optional<pjrt::Buffer> random;
+  for (const graph::RuntimeArgument& argument : plan.arguments) {
+    switch (argument.kind) {
+      case graph::RuntimeArgument::Kind::Starts:
+        args.push_back(small_vectors().find_or_send(device, ElementType::S64, arguments.starts.data(),
+                                                    static_cast<int64_t>(arguments.starts.size()), kept));
+        break;
+      case graph::RuntimeArgument::Kind::Scalars:
+        args.push_back(send_scalars(device, argument.element, arguments.scalars, kept));
+        break;
+      case graph::RuntimeArgument::Kind::Random: {
+        uint64_t state[3] = {arguments.seed, arguments.counter, 0};
+        random.emplace(device.client().buffer_from_host(state, {ElementType::U64, {3}}, device.pjrt()));
+        args.push_back(random->raw());
+        break;
+      }
+    }
+  }
+
+  // Donation: declared by the program, vetoed here for inputs that somebody else holds (so that timing never causes a compile). Programs with
+  // value checks keep their inputs: a failed check must not have destroyed anything.
+  InlineVector<int64_t, 8> vetoed;
+  InlineVector<Cell*, 8> donated;
+  if (plan.any_donor) {
+    for (const graph::Output& output : plan.outputs) {
+      if (output.donor < 0) continue;
+      auto input = static_cast<size_t>(output.donor);
+      Cell* cell = plan.checks.empty() ? arguments.donors[input] : nullptr;
+      if (cell != nullptr && cell->take_for_donation(arguments.inputs[input].get(), 1)) {
+        donated.push_back(cell);
+      } else {
+        vetoed.push_back(output.donor);
+      }
+    }
+  }
+
+  InlineVector<PJRT_Buffer*, 16> raw_outputs(plan.executable.num_outputs(), nullptr);
+  pjrt::Launch launch;
+  launch.device = &device.pjrt();
+  launch.non_donatable = {vetoed.data(), vetoed.size()};
+  try {
+    std::optional<Blocking> blocking;
+    if (plan.is_heavy) blocking.emplace();
+    plan.executable.execute({args.data(), args.size()}, {raw_outputs.data(), raw_outputs.size()}, launch);
+  } catch (Error& error) {
+    error.add_trail(concat("while running ", plan.name));
+    for (Cell* cell : donated) cell->store(ValueRef::adopt(new Value(device, {ElementType::U8, {cell->bytes()}}, error)));
+    throw;
+  }
+  for (size_t k = 0; k < plan.outputs.size(); ++k) {
+    outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, pjrt::Buffer(device.pjrt(), raw_outputs[k])));
+  }
+  if (!plan.checks.empty()) {
+    pjrt::Buffer packed(device.pjrt(), raw_outputs[plan.outputs.size()]);
+    std::optional<Blocking> blocking;
+    if (plan.is_heavy) blocking.emplace();
+    raise_failed_check(plan, packed);
+  }
+}
+
+}  // namespace tpu::engine

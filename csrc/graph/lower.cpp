@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include "graph/graph.h"
+#include "ops/promotion.h"
+
+namespace tpu::graph {
+
+namespace {
+
+using hlo::Value;
+using hlo::Values;
+
+// The program's run-time arguments apart from its inputs, declared when first asked for.
+class RuntimeArguments {
+ public:
+  RuntimeArguments(hlo::Builder& builder, const Graph& graph) : builder_(builder), start_count_(graph.start_count) {
+    for (const Node& node : graph.nodes) scalar_count_ += static_cast<int64_t>(node.call.scalars.size());
+  }
+
+  Values starts(const ViewPlan& plan, int first) {
+    Values values;
+    for (size_t i = 0; i < start_count(plan); ++i) {
+      Value vector = declare(RuntimeArgument::Kind::Starts, ElementType::S64, start_count_);
+      values.push_back(element(vector, first + static_cast<int64_t>(i)));
+    }
+    return values;
+  }
+
+  // Scalars are packed in the type in which torch computes with them: floats of up to 32 bits as F32, integers and bools as S64.
+  Value scalar(int64_t position, ElementType wanted) {
+    ElementType packed = ops::compute_type(wanted);
+    if (packed == ElementType::Pred || is_integral(packed)) packed = ElementType::S64;
+    Value value = element(declare(RuntimeArgument::Kind::Scalars, packed, scalar_count_), position);
+    if (wanted == ElementType::Pred) return hlo::ne(value, hlo::scalar_like(value, 0));
+    return hlo::convert(value, wanted);
+  }
+
+  Value random_state(int64_t blocks) {
+    Value state = declare(RuntimeArgument::Kind::Random, ElementType::U64, 3);
+    if (random_blocks_ > 0) {
+      state = hlo::add(state, hlo::constant_ints(builder_, {0, random_blocks_, 0}, ElementType::U64));
+    }
+    random_blocks_ += blocks;
+    return state;
+  }
+
+  const std::vector<RuntimeArgument>& declared() const { return declared_; }
+  int64_t random_blocks() const { return random_blocks_; }
+
+ private:
+  Value declare(RuntimeArgument::Kind kind, ElementType element, int64_t count) {
+    for (size_t i = 0; i < declared_.size(); ++i)
+      if (declared_[i].kind == kind && declared_[i].element == element) return values_[i];
+    declared_.push_back({kind, element});
+    values_.push_back(builder_.parameter({element, {count}}));
+    return values_.back();
+  }
+
+  static Value element(const Value& vector, int64_t at) {
+    return hlo::reshape(hlo::slice(vector, {at}, {at + 1}, {1}), {});
+  }
+
+  hlo::Builder& builder_;
+  int64_t start_count_;
+  int64_t scalar_count_ = 0;
+  std::vector<RuntimeArgument> declared_;
+  Values values_;
+  int64_t random_blocks_ = 0;
+};
+
+// torch's spelling of a dtype in error messages.
+const char* scalar_type_name(ElementType type) {
+  switch (type) {
+    case ElementType::Pred: return "Bool";
+    case ElementType::U8: return "Byte";
+    case ElementType::S8: return "Char";
+    case ElementType::S16: return "Short";
+    case ElementType::S32: return "Int";
+    case ElementType::S64: return "Long";
+    case ElementType::F16: return "Half";
+    case ElementType::BF16: return "BFloat16";
+    case ElementType::F32: return "Float";
+    case ElementType::F64: return "Double";
+    case ElementType::C64: return "ComplexFloat";
+    case ElementType::C128: return "ComplexDouble";
+    default: return torch_name(type);
+  }
+}
+
+// torch.can_cast.
+bool can_cast(ElementType from, ElementType to) {
+  if (is_complex(from)) return is_complex(to);
+  if (is_floating(from)) return is_floating(to) || is_complex(to);
+  return from == ElementType::Pred || to != ElementType::Pred;
+}
+
+Dims permuted(const Dims& dims, const Dims& permutation) {
+  Dims result;
+  for (int64_t dim : permutation) result.push_back(dims[static_cast<size_t>(dim)]);
+  return result;
+}
+
+// The result as its tensor stores it, and what became of it.
+Value bind_result(Value result, const Write& write, const ops::Call& call, const Values& inputs,
+                  RuntimeArguments& arguments, Output& output) {
+  output.logical = result.type;
+  if (write.kind == Write::Kind::Replace || write.kind == Write::Kind::Update) {
+    check(can_cast(result.element(), write.type.element), ErrorCode::InvalidArgument, "result type ",
+          scalar_type_name(result.element()), " can't be cast to the desired output type ",
+          scalar_type_name(write.type.element));
+    result = hlo::convert(result, write.type.element);
+    output.logical.element = write.type.element;
+    if (result.dims() != write.type.dims) {
+      check(write.resizes, ErrorCode::InvalidArgument, "aten::", call.row->name, ": output with shape ",
+            to_string(write.type.dims), " doesn't match the broadcast shape ", to_string(result.dims()));
+      output.resized = true;
+      output.stored = result.type;
+      return result;
+    }
+  }
+  if (write.kind == Write::Kind::Update) {
+    Value base = inputs[static_cast<size_t>(write.input)];
+    output.stored = base.type;
+    return lower_write(base, write.plan, arguments.starts(write.plan, write.first_start), result);
+  }
+  if (write.permutation.size() == static_cast<size_t>(result.rank()) && !write.permutation.empty()) {
+    output.permutation = write.permutation;
+    result = hlo::transpose(result, write.permutation);
+  }
+  output.stored = result.type;
+  return result;
+}
+
+Value pack_checks(hlo::Builder& builder, const std::vector<ops::Check>& checks) {
+  Value packed = hlo::constant(builder, Type{ElementType::S64, {2}}, 0);
+  for (size_t i = checks.size(); i-- > 0;) {
+    Value number = hlo::constant_ints(builder, {static_cast<int64_t>(i) + 1}, ElementType::S64);
+    Value pair = hlo::concatenate({number, hlo::reshape(checks[i].number, {1})}, 0);
+    packed = hlo::select(checks[i].failed, pair, packed);
+  }
+  return packed;
+}
+
+}  // namespace
+
+Lowered lower(const Graph& graph, const ops::Settings& settings) {
+  hlo::Builder builder;
+  Values inputs;
+  for (const Type& type : graph.inputs) inputs.push_back(builder.parameter(type));
+  RuntimeArguments arguments(builder, graph);
+
+  Lowered lowered;
+  Values results;
+  std::vector<ops::Check> checks;
+  int64_t first_scalar = 0;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    ops::Context::Sources sources;
+    for (const Read& read : node.reads) {
+      sources.operands.push_back(
+          lower_read(inputs[static_cast<size_t>(read.input)], read.plan, arguments.starts(read.plan, read.first_start)));
+    }
+    sources.take_scalar = [&](int index, ElementType type) { return arguments.scalar(first_scalar + index, type); };
+    sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
+    ops::Context context(builder, node.call, settings, std::move(sources));
+    Values values = node.call.row->lower(context);
+    check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name, ": the lowering gave ",
+          values.size(), " results, the schema has ", node.writes.size());
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (!values[k] || node.writes[k].kind == Write::Kind::Drop) continue;  // an undefined tensor
+      Output output;
+      output.node = static_cast<int>(n);
+      output.result = static_cast<int>(k);
+      results.push_back(bind_result(values[k], node.writes[k], node.call, inputs, arguments, output));
+      int donor = node.writes[k].donor;
+      bool fits = donor >= 0 && !output.resized && graph.inputs[static_cast<size_t>(donor)] == output.stored &&
+                  std::none_of(lowered.outputs.begin(), lowered.outputs.end(), [&](const Output& o) { return o.donor == donor; });
+      if (fits) {
+        output.donor = donor;
+        builder.set_parameter_alias(donor, static_cast<int>(results.size()) - 1);
+      }
+      lowered.outputs.push_back(output);
+    }
+    for (const ops::Check& check : context.checks()) checks.push_back(check);
+    first_scalar += static_cast<int64_t>(node.call.scalars.size());
+  }
+  if (!checks.empty()) results.push_back(pack_checks(builder, checks));
+  for (const ops::Check& check : checks) lowered.checks.push_back({check.code, check.message});
+  lowered.arguments = arguments.declared();
+  lowered.random_blocks = arguments.random_blocks();
+  lowered.text = builder.module(results);
+  return lowered;
+}
+
+}  // namespace tpu::graph

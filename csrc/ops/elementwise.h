@@ -1,0 +1,88 @@
+// What the elementwise families share: operands in the type that TensorIterator computes in, and its dtype errors.
+#pragma once
+
+#include <initializer_list>
+
+#include "ops/promotion.h"
+
+namespace tpu::ops {
+
+// The element types an op has a kernel for, in PyTorch's groups; added up.
+inline constexpr unsigned kBool = 1, kInteger = 2, kReal = 4, kComplex = 8;
+inline constexpr unsigned kInexact = kReal | kComplex, kIntegral = kBool | kInteger, kNumber = kInteger | kInexact;
+inline constexpr unsigned kAnything = kBool | kNumber;
+
+/// NotImplementedError, `"lgamma" not implemented for 'ComplexFloat'`, unless `type` is one of `kinds`.
+void expect_kind(const Context& c, ElementType type, unsigned kinds);
+/// The name PyTorch's errors use: `Float`, `Half`, `Long`.
+const char* scalar_type_name(ElementType type);
+/// RuntimeError unless a result of type `common` may be written into the output that exists already. For rows that are not
+/// structured; the meta functions of the others have said so.
+void expect_castable(const Context& c, ElementType common);
+
+/// An operand as the kernel sees it: cast to `common`, then widened to compute_type(common). Numbers and 0-d tensors are not rounded to a
+/// half type on the way, as in PyTorch's kernels for half types.
+hlo::Value operand(Context& c, const char* name, ElementType common);
+/// Several, broadcast to their common shape.
+hlo::Values operands(Context& c, std::initializer_list<const char*> names, ElementType common);
+/// The run-time number `name` in x's type, in every element of x's shape.
+hlo::Value number_like(Context& c, const char* name, const hlo::Value& x);
+
+// Lowerings of one and two operands made from a function on values.
+using Map = hlo::Value (*)(const hlo::Value&);
+using Map2 = hlo::Value (*)(const hlo::Value&, const hlo::Value&);
+
+/// One operand, the result in its type (floats of less than 32 bits widened inside).
+template <Map f, unsigned kinds = kAnything>
+hlo::Values map(Context& c) {
+  ElementType type = c.type("self").element;
+  expect_kind(c, type, kinds);
+  return {hlo::convert(f(operand(c, "self", type)), type)};
+}
+
+/// One operand, integers and bool taken as the default float type.
+template <Map f, unsigned kinds = kAnything>
+hlo::Values floating(Context& c) {
+  ElementType type = to_floating(c, c.type("self").element);
+  expect_kind(c, type, kinds);
+  expect_castable(c, type);
+  return {hlo::convert(f(operand(c, "self", type)), type)};
+}
+
+/// Two operands, the result in their promoted type.
+template <Map2 f, unsigned kinds = kAnything>
+hlo::Values map2(Context& c) {
+  ElementType type = result_type(c, {"self", "other"});
+  expect_kind(c, type, kinds);
+  hlo::Values x = operands(c, {"self", "other"}, type);
+  return {hlo::convert(f(x[0], x[1]), type)};
+}
+
+/// Two operands, integers and bool taken as the default float type.
+template <Map2 f, unsigned kinds = kAnything>
+hlo::Values floating2(Context& c) {
+  ElementType type = to_floating(c, result_type(c, {"self", "other"}));
+  expect_kind(c, type, kinds);
+  hlo::Values x = operands(c, {"self", "other"}, type);
+  return {hlo::convert(f(x[0], x[1]), type)};
+}
+
+// Small pieces of formulas.
+hlo::Value is_nan(const hlo::Value& x);
+hlo::Value zeros_like(const hlo::Value& x);
+hlo::Value reciprocal(const hlo::Value& x);
+/// Rounds towards zero; -0.5 gives -0.
+hlo::Value truncate(const hlo::Value& x);
+/// The magnitude of x with the sign bit of `sign`; both float.
+hlo::Value copy_sign(const hlo::Value& x, const hlo::Value& sign);
+/// x != 0 as Pred, for every type; NaN counts as true.
+hlo::Value truth(const hlo::Value& x);
+/// All dimensions of x.
+Dims all_dims(const hlo::Value& x);
+/// Sum of coefficients[k] * x^k, Horner's way.
+hlo::Value polynomial(const hlo::Value& x, std::initializer_list<double> coefficients);
+/// 2^x, log2(x): correctly rounded or nearly so, exact for whole exponents.
+hlo::Value exp2(const hlo::Value& x);
+hlo::Value log2(const hlo::Value& x);
+
+}  // namespace tpu::ops

@@ -1,0 +1,289 @@
+// Family unary: functions of one operand, element by element. What goes in: one tensor and at most a few numbers.
+#include <cmath>
+#include <numbers>
+
+#include "ops/elementwise.h"
+
+namespace tpu::ops {
+
+namespace {
+
+using hlo::like;
+using hlo::Value;
+using hlo::Values;
+
+// ------------------------------------------------------------------------------------------- shared moves
+
+/// Integers (and bool, where it has a kernel) stay as they are: floor, round, ceil, trunc.
+template <Map f, unsigned kinds = kInteger | kReal>
+Values unless_integral(Context& c) {
+  ElementType type = c.type("self").element;
+  expect_kind(c, type, kinds);
+  Value x = operand(c, "self", type);
+  return {is_floating(type) ? hlo::convert(f(x), type) : x};
+}
+
+/// A Pred result.
+template <Map f, unsigned kinds = kAnything>
+Values predicate(Context& c) {
+  expect_kind(c, c.type("self").element, kinds);
+  return {f(c.tensor("self"))};
+}
+
+Value constant_like(const Value& x, double value) {
+  if (!is_complex(x.element())) return like(x, value);
+  return hlo::broadcast(hlo::constant_complex(*x.builder, x.element(), value, 0), x.dims());
+}
+
+/// Real and imaginary part changed on their own.
+template <class F>
+Value by_parts(const Value& z, F f) {
+  return is_complex(z.element()) ? hlo::complex(f(hlo::real(z)), f(hlo::imag(z))) : f(z);
+}
+
+// ---------------------------------------------------------------------------------- sign, parts, predicates
+
+Value absolute(const Value& x) {
+  return is_integral(x.element()) && !is_signed(x.element()) ? x : hlo::abs(x);
+}
+
+/// 0 or pi of a real number (NaN stays), the argument of a complex one.
+Value angle_of(const Value& x) {
+  if (is_complex(x.element())) return hlo::atan2(hlo::imag(x), hlo::real(x));
+  Value by_sign = hlo::select(hlo::lt(x, zeros_like(x)), like(x, std::numbers::pi), zeros_like(x));
+  return hlo::select(is_nan(x), x, by_sign);
+}
+
+// PyTorch's sign of NaN is 0, StableHLO's is NaN.
+Value sign_of(const Value& x) {
+  if (x.element() == ElementType::Pred) return x;
+  if (!is_signed(x.element())) return hlo::convert(truth(x), x.element());
+  if (!is_floating(x.element())) return hlo::sign(x);
+  return hlo::select(is_nan(x), zeros_like(x), hlo::sign(x));
+}
+
+/// sign_of, and z / |z| of a complex number.
+Value complex_sign(const Value& x) {
+  if (!is_complex(x.element())) return sign_of(x);
+  Value size = hlo::abs(x);
+  Value is_zero = hlo::eq(size, zeros_like(size));
+  return hlo::select(is_zero, constant_like(x, 0), x / hlo::complex(size, zeros_like(size)));
+}
+
+Value sign_bit(const Value& x) {
+  if (x.element() == ElementType::Pred) return hlo::constant(*x.builder, x.type, 0);
+  if (!is_floating(x.element())) return hlo::lt(x, zeros_like(x));
+  // Through the bits, which tell -0 and the sign of NaN.
+  static constexpr ElementType widths[] = {ElementType::S8, ElementType::S8, ElementType::S16, ElementType::S16,
+                                           ElementType::S32, ElementType::S32, ElementType::S32, ElementType::S32, ElementType::S64};
+  Value bits = hlo::bitcast_convert(x, widths[size_of(x.element())]);
+  return hlo::lt(bits, zeros_like(bits));
+}
+
+Value not_a_number(const Value& x) {
+  bool may_be = is_floating(x.element()) || is_complex(x.element());
+  return may_be ? is_nan(x) : hlo::constant(*x.builder, {ElementType::Pred, x.dims()}, 0);
+}
+
+template <int sign>
+Value is_infinity(const Value& x) {
+  if (!is_floating(x.element())) return hlo::constant(*x.builder, {ElementType::Pred, x.dims()}, 0);
+  return hlo::eq(x, like(x, sign * HUGE_VAL));
+}
+
+Value negated_truth(const Value& x) { return hlo::not_(truth(x)); }
+Value bits_flipped(const Value& x) { return hlo::not_(x); }
+Value negated(const Value& x) { return hlo::negate(x); }
+
+// ------------------------------------------------------------------------------------- exponents, logarithms
+
+Value log10(const Value& x) { return hlo::log(x) * constant_like(x, 1 / std::numbers::ln10); }
+
+Value exp2_any(const Value& x) {
+  return is_complex(x.element()) ? hlo::exponential(x * constant_like(x, std::numbers::ln2)) : exp2(x);
+}
+
+Value log2_any(const Value& x) {
+  return is_complex(x.element()) ? hlo::log(x) * constant_like(x, 1 / std::numbers::ln2) : log2(x);
+}
+
+Value inverse(const Value& x) { return constant_like(x, 1) / x; }
+
+/// sin(pi x) / (pi x), 1 at 0.
+Value sinc(const Value& x) {
+  Value scaled = x * constant_like(x, std::numbers::pi);
+  return hlo::select(hlo::eq(x, constant_like(x, 0)), constant_like(x, 1), hlo::sine(scaled) / scaled);
+}
+
+// ------------------------------------------------------------------------------------------------- rounding
+
+Value fraction(const Value& x) { return x - truncate(x); }
+
+// Rounds x * 10^d and scales back; the power of ten is exact in the type up to 10^10 (float32) and 10^22 (float64).
+Values round_decimals(Context& c) {
+  ElementType type = c.type("self").element;
+  int64_t decimals = c.integer("decimals");
+  expect_kind(c, type, kReal);
+  Value x = operand(c, "self", type);
+  if (decimals == 0) return {hlo::convert(hlo::round_nearest_even(x), type)};
+  // A barrier keeps XLA from dividing by a constant through its reciprocal.
+  Value scale = hlo::optimization_barrier(hlo::constant(c.builder(), x.element(), std::pow(10.0, std::abs(decimals))));
+  scale = hlo::broadcast(scale, x.dims());
+  Value rounded = decimals > 0 ? hlo::round_nearest_even(x * scale) / scale : hlo::round_nearest_even(x / scale) * scale;
+  return {hlo::convert(rounded, type)};
+}
+
+// --------------------------------------------------------------------------------------------------- others
+
+// The exponent field of the bits, of a subnormal number that of its mantissa as an integer: XLA's arithmetic flushes subnormals.
+Values frexp(Context& c) {
+  ElementType type = c.type("self").element;
+  c.expect(is_floating(type), ErrorCode::InvalidArgument, "torch.frexp() only supports floating-point dtypes");
+  Value x = operand(c, "self", type);
+  bool wide = x.element() == ElementType::F64;
+  ElementType word = wide ? ElementType::S64 : ElementType::S32;
+  int mantissa_bits = wide ? 52 : 23, bias = wide ? 1022 : 126;
+  int64_t low_mask = (int64_t{1} << mantissa_bits) - 1, exponent_mask = wide ? 0x7ff : 0xff;
+  auto exponent_field = [&](const Value& bits) {
+    return hlo::and_(hlo::shift_right_logical(bits, like(bits, mantissa_bits)), like(bits, exponent_mask));
+  };
+
+  Value bits = hlo::bitcast_convert(x, word);
+  Value field = exponent_field(bits);
+  Value low = hlo::and_(bits, like(bits, low_mask));
+  Value is_subnormal = hlo::and_(hlo::eq(field, zeros_like(field)), hlo::ne(low, zeros_like(low)));
+  Value normal_bits = hlo::bitcast_convert(hlo::convert(low, x.element()), word);
+  Value exponent = hlo::select(is_subnormal, exponent_field(normal_bits) - like(bits, 2 * bias + mantissa_bits - 1),
+                               field - like(bits, bias));
+  Value mantissa = hlo::select(is_subnormal, hlo::and_(normal_bits, like(bits, low_mask)), low);
+  mantissa = hlo::bitcast_convert(hlo::or_(mantissa, like(bits, int64_t{bias} << mantissa_bits)), x.element());
+
+  Value unchanged = hlo::or_(hlo::eq(field, like(field, exponent_mask)),
+                             hlo::and_(hlo::eq(field, zeros_like(field)), hlo::eq(low, zeros_like(low))));
+  mantissa = hlo::select(unchanged, x, copy_sign(mantissa, x));
+  exponent = hlo::select(unchanged, zeros_like(exponent), exponent);
+  return {hlo::convert(mantissa, type), hlo::convert(exponent, ElementType::S32)};
+}
+
+Values nan_to_num(Context& c) {
+  ElementType type = c.type("self").element;
+  Value self = c.tensor("self");
+  if (!is_floating(type) && !is_complex(type)) return {self};
+  auto replace = [&](const Value& x) {
+    auto number = [&](const char* name, Value otherwise) {
+      return hlo::broadcast(c.has(name) ? c.scalar(name, x.element()) : otherwise, x.dims());
+    };
+    ElementType part = x.element();
+    // The finite extremes, as constants of the type.
+    double largest = part == ElementType::F64 ? 1.7976931348623157e308
+                     : part == ElementType::F16 ? 65504.0
+                     : part == ElementType::BF16 ? 3.3895313892515355e38
+                                                 : 3.4028234663852886e38;
+    Value nan = number("nan", hlo::constant(c.builder(), part, 0.0));
+    Value high = number("posinf", hlo::constant(c.builder(), part, largest));
+    Value low = number("neginf", hlo::constant(c.builder(), part, -largest));
+    Value finite = hlo::select(is_infinity<-1>(x), low, hlo::select(is_infinity<1>(x), high, x));
+    return hlo::select(is_nan(x), nan, finite);
+  };
+  return {by_parts(self, replace)};
+}
+
+/// log Gamma_p(x) = p (p - 1) / 4 log pi + sum over j < p of lgamma(x - j / 2).
+Values mvlgamma(Context& c) {
+  int64_t p = c.integer("p");
+  ElementType type = to_floating(c, c.type("self").element);
+  c.expect(p >= 1, ErrorCode::InvalidArgument, "p has to be greater than or equal to 1");
+  expect_kind(c, type, kReal);
+  Value x = operand(c, "self", type);
+  Dims dims = x.dims(), map = all_dims(x);
+  dims.push_back(p);
+  Type grid{x.element(), dims};
+  Value shifted = hlo::broadcast_in_dim(x, dims, map) - hlo::iota(c.builder(), grid, x.rank()) * hlo::constant(c.builder(), grid, 0.5);
+  Value sum = hlo::reduce(hlo::lgamma(shifted), {x.rank()}, hlo::Reducer::Add);
+  double offset = static_cast<double>(p * (p - 1)) / 4 * std::log(std::numbers::pi);
+  return {hlo::convert(sum + like(x, offset), type)};
+}
+
+Values angle(Context& c) {
+  ElementType type = to_floating(c, c.type("self").element);
+  return {hlo::convert(angle_of(operand(c, "self", type)), real_of(type))};
+}
+
+// L's chlo.atan is wrong on vectors; the two-operand form with a second operand that it cannot see is right.
+Values arctangent(Context& c) {
+  ElementType type = to_floating(c, c.type("self").element);
+  Value x = operand(c, "self", type);
+  if (!c.settings().atan_needs_barrier || is_complex(type)) return {hlo::convert(hlo::atan(x), type)};
+  Value one = hlo::optimization_barrier(hlo::constant(c.builder(), x.element(), 1.0));
+  return {hlo::convert(hlo::atan2(x, hlo::broadcast(one, x.dims())), type)};
+}
+
+}  // namespace
+
+Table unary_table() {
+  return {
+      // Sign and parts.
+      row("abs.out", map<absolute, kNumber>),
+      row("angle", angle).pointwise(),
+      row("angle.out", angle),
+      row("conj_physical.out", map<hlo::conj>),
+      row("neg.out", map<negated, kNumber>),
+      row("sgn.out", map<complex_sign>),
+      row("sign.out", map<sign_of, kIntegral | kReal>),
+
+      // Predicates.
+      row("bitwise_not.out", map<bits_flipped, kIntegral>),
+      row("isnan", predicate<not_a_number>).pointwise(),
+      row("isneginf.out", predicate<is_infinity<-1>, kIntegral | kReal>),
+      row("isposinf.out", predicate<is_infinity<1>, kIntegral | kReal>),
+      row("logical_not.out", predicate<negated_truth>),
+      row("signbit.out", predicate<sign_bit, kIntegral | kReal>),
+
+      // Exponents, logarithms, roots.
+      row("exp.out", floating<hlo::exponential>),
+      row("exp2.out", floating<exp2_any>),
+      row("expm1.out", floating<hlo::exponential_minus_one>),
+      row("log.out", floating<hlo::log>),
+      row("log10.out", floating<log10>),
+      row("log1p.out", floating<hlo::log_plus_one>),
+      row("log2.out", floating<log2_any>),
+      row("reciprocal.out", floating<inverse>),
+      row("rsqrt.out", floating<hlo::rsqrt>),
+      row("sqrt.out", floating<hlo::sqrt>),
+
+      // Trigonometric and hyperbolic.
+      row("acos.out", floating<hlo::acos>),
+      row("acosh.out", floating<hlo::acosh>),
+      row("asin.out", floating<hlo::asin>),
+      row("asinh.out", floating<hlo::asinh>),
+      row("atan.out", arctangent),
+      row("atanh.out", floating<hlo::atanh>),
+      row("cos.out", floating<hlo::cosine>),
+      row("cosh.out", floating<hlo::cosh>),
+      row("sin.out", floating<hlo::sine>),
+      row("sinc.out", floating<sinc>),
+      row("sinh.out", floating<hlo::sinh>),
+      row("tan.out", floating<hlo::tan>),
+      row("tanh.out", floating<hlo::tanh>),
+
+      // Error and gamma functions.
+      row("digamma.out", floating<hlo::digamma, kReal>),
+      row("erf.out", floating<hlo::erf, kReal>),
+      row("erfc.out", floating<hlo::erfc, kReal>),
+      row("erfinv.out", floating<hlo::erf_inv, kReal>),
+      row("lgamma.out", floating<hlo::lgamma, kReal>),
+      row("mvlgamma.out", mvlgamma),
+
+      // Rounding and pieces of floats.
+      row("ceil.out", unless_integral<hlo::ceil>),
+      row("floor.out", unless_integral<hlo::floor>),
+      row("frac.out", map<fraction, kReal>),
+      row("frexp.Tensor_out", frexp),
+      row("nan_to_num.out", nan_to_num),
+      row("round.out", unless_integral<hlo::round_nearest_even>),
+      row("round.decimals_out", round_decimals),
+      row("trunc.out", unless_integral<truncate>),
+  };
+}
+
+}  // namespace tpu::ops
