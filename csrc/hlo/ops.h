@@ -128,11 +128,11 @@ Value dynamic_slice(const Value& x, const Values& starts, const Dims& sizes);
 Value dynamic_update_slice(const Value& x, const Value& update, const Values& starts);
 
 struct GatherDims {
-  Dims offset_dims;
-  Dims collapsed_slice_dims;
-  Dims operand_batching_dims;
-  Dims start_indices_batching_dims;
-  Dims start_index_map;
+  Dims offset_dims = {};
+  Dims collapsed_slice_dims = {};
+  Dims operand_batching_dims = {};
+  Dims start_indices_batching_dims = {};
+  Dims start_index_map = {};
   int64_t index_vector_dim = 0;
 };
 /// Start indices out of range are clamped. `sorted`: the indices are known to ascend.
@@ -144,11 +144,11 @@ Value reshape(const Value& x, const Dims& sizes);
 Value reverse(const Value& x, const Dims& dims);
 
 struct ScatterDims {
-  Dims update_window_dims;
-  Dims inserted_window_dims;
-  Dims input_batching_dims;
-  Dims scatter_indices_batching_dims;
-  Dims scatter_dims_to_operand_dims;
+  Dims update_window_dims = {};
+  Dims inserted_window_dims = {};
+  Dims input_batching_dims = {};
+  Dims scatter_indices_batching_dims = {};
+  Dims scatter_dims_to_operand_dims = {};
   int64_t index_vector_dim = 0;
 };
 /// `update` gets (old.., new..) as 0-d values. Updates out of range are dropped. `sorted`, `unique`: promises.
