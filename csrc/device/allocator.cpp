@@ -10,7 +10,7 @@
 #include "device/errors.h"
 #include "device/guard.h"
 #include "device/startup.h"
-#include "engine/engine.h"
+#include "engine/transfer.h"
 #include "engine/runtime.h"
 
 namespace tpu::device {

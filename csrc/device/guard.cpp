@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "device/errors.h"
 #include "device/startup.h"
-#include "engine/engine.h"
+#include "engine/live.h"
 #include "engine/runtime.h"
 #include "pjrt/event.h"
 

@@ -39,11 +39,7 @@ void warn_about_unknown_variables() {
 void set_plugin_finder(PluginChoice (*find)()) { finder = find; }
 
 void start() {
-  check(!engine::Runtime::in_bad_fork(), ErrorCode::Unavailable,
-        "this process was forked from one that already used device tpu, and the runtime does not survive a fork. "
-        "Start the process with the `spawn` or `forkserver` method (torch.multiprocessing.set_start_method), or use "
-        "the device "
-        "only after the fork.");
+  if (engine::Runtime::in_bad_fork()) engine::Runtime::get();  // throws
   // Without the GIL: whoever holds the mutex may have to wait for it in the finder.
   engine::Blocking blocking;
   static std::mutex mutex;

@@ -1,0 +1,232 @@
+// The extension module torch_tpu._C: bindings only. In: calls of python/torch_tpu/. Out: the layers below as plain
+// Python values. Importing it registers the backend with torch, which loads no plugin and starts nothing.
+#include <Python.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/Generator.h>
+#include <torch/csrc/utils/pybind.h>
+#include <torch/headeronly/version.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "device/errors.h"
+#include "device/generator.h"
+#include "device/guard.h"
+#include "device/hooks.h"
+#include "device/startup.h"
+#include "engine/runtime.h"
+#include "pjrt/self_test.h"
+
+namespace py = pybind11;
+
+namespace tpu::python {
+
+namespace {
+
+// What every binding goes through: our errors become c10's, c10's become Python's, and warnings are raised as Python
+// warnings when the call returns.
+template <class Result, class... Args>
+auto guarded(Result (*function)(Args...)) {
+  return [function](Args... args) -> Result {
+    HANDLE_TH_ERRORS
+    return device::translated([&] { return function(std::forward<Args>(args)...); });
+    END_HANDLE_TH_ERRORS_PYBIND
+  };
+}
+
+template <class Function>
+void define(py::module_& module, const char* name, Function function, const char* doc) {
+  module.def(name, guarded(+function), doc);
+}
+
+// --- the GIL around compiles, waits and large copies
+
+void* release_gil() {
+  if (!Py_IsInitialized() || !PyGILState_Check()) return nullptr;
+  return PyEval_SaveThread();
+}
+
+void take_gil(void* token) {
+  if (token == nullptr) return;
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(token));
+  } catch (...) {
+    // The interpreter is shutting down and ends this (daemon) thread by unwinding it, which would abort the process at
+    // the first destructor on the way. Sleep until the process ends, as Python itself does from 3.14 on.
+    for (;;) pause();
+  }
+}
+
+// --- warnings and the search for a plugin
+
+void warn(const std::string& line) {
+  c10::warn(c10::Warning(c10::UserWarning(), {__func__, __FILE__, __LINE__}, line, /*verbatim=*/true));
+}
+
+PyObject* finder = nullptr;  // a callable, kept until the process ends
+
+device::PluginChoice find_plugin() {
+  py::gil_scoped_acquire gil;
+  py::object found = py::reinterpret_borrow<py::object>(finder)();
+  return {found.attr("path").cast<std::string>(), found.attr("devices").cast<int>(),
+          found.attr("why").cast<std::string>()};
+}
+
+engine::Device& device_of(int ordinal) {
+  device::ensure_started();
+  return engine::Runtime::get().device(ordinal);
+}
+
+void define_startup(py::module_& module) {
+  define(
+      module, "set_plugin_finder",
+      [](py::object callable) {
+        Py_XDECREF(std::exchange(finder, callable.release().ptr()));
+        device::set_plugin_finder(&find_plugin);
+      },
+      "Installs the function that finds a plugin; it returns an object with `path`, `devices` and `why`.");
+  define(module, "start", [] { device::ensure_started(); }, "Starts the runtime unless it runs.");
+  define(module, "is_started", [] { return engine::Runtime::is_started(); }, "Whether the runtime runs.");
+  define(
+      module, "in_bad_fork", [] { return engine::Runtime::in_bad_fork(); },
+      "Whether this process was forked from one whose runtime ran.");
+  define(
+      module, "plugin",
+      [] {
+        device::ensure_started();
+        engine::Runtime& runtime = engine::Runtime::get();
+        py::dict facts;
+        facts["path"] = runtime.plugin().path();
+        facts["pjrt_api"] = concat(runtime.plugin().api_major(), ".", runtime.plugin().api_minor());
+        facts["platform"] = runtime.client().platform_name();
+        facts["platform_version"] = runtime.client().platform_version();
+        facts["is_cpu"] = runtime.client().is_cpu();
+        facts["attributes"] = py::cast(runtime.plugin().attributes());
+        facts["workarounds"] = to_string(runtime.workarounds());
+        return facts;
+      },
+      "Facts about the loaded plugin.");
+}
+
+void define_devices(py::module_& module) {
+  define(
+      module, "device_count", [] { return device::device_count(/*look_again=*/true); },
+      "Number of devices; does not start the runtime.");
+  define(module, "current_device", [] { return device::current_device(); }, "Index of the thread's current device.");
+  define(
+      module, "exchange_device", [](int ordinal) { return device::exchange_device(ordinal); },
+      "Makes a device current; returns the index of the one that was.");
+  define(
+      module, "synchronize", [](int ordinal) { device::synchronize(ordinal); },
+      "Waits for everything dispatched to a device.");
+  define(
+      module, "device_facts",
+      [](int ordinal) {
+        engine::Device& device = device_of(ordinal);
+        py::dict facts;
+        facts["kind"] = device.pjrt().kind();
+        facts["description"] = device.pjrt().description();
+        facts["id"] = device.pjrt().id();
+        facts["is_cpu"] = device.is_cpu();
+        facts["total_memory"] = device.memory().limit;
+        return facts;
+      },
+      "What the plugin says about a device.");
+}
+
+void define_memory(py::module_& module) {
+  define(
+      module, "memory",
+      [](int ordinal) {
+        engine::MemoryStats stats = device_of(ordinal).memory();
+        py::dict counts;
+        counts["allocated"] = stats.allocated;
+        counts["peak"] = stats.peak;
+        counts["values"] = stats.values;
+        counts["total_allocated"] = stats.total_allocated;
+        counts["limit"] = stats.limit;
+        return counts;
+      },
+      "Bytes and numbers of live arrays on a device.");
+  define(module, "reset_peak_memory", [](int ordinal) { device_of(ordinal).reset_peak(); }, "Peak becomes current.");
+  define(
+      module, "reset_accumulated_memory", [](int ordinal) { device_of(ordinal).reset_accumulated(); },
+      "The totals start again from zero.");
+}
+
+void define_random(py::module_& module) {
+  define(
+      module, "default_generator",
+      [](int ordinal) {
+        return py::reinterpret_steal<py::object>(THPGenerator_Wrap(device::default_generator(ordinal)));
+      },
+      "The default torch.Generator of a device.");
+  define(
+      module, "seed_all", [](uint64_t seed) { device::seed_default_generators(seed); },
+      "Seeds the default generators of all devices, also before the runtime is started.");
+}
+
+void define_programs(py::module_& module) {
+  define(
+      module, "cache_stats",
+      [] {
+        py::dict counts;
+        cache::Stats stats = engine::Runtime::is_started() ? engine::Runtime::get().programs().stats() : cache::Stats();
+        counts["requests"] = stats.requests;
+        counts["hits"] = stats.hits;
+        counts["compiles"] = stats.compiles;
+        counts["compile_seconds"] = stats.compile_seconds;
+        counts["evictions"] = stats.evictions;
+        counts["entries"] = stats.entries;
+        return counts;
+      },
+      "Counts of the program cache.");
+  define(
+      module, "programs",
+      [] {
+        using List = std::vector<std::pair<std::string, double>>;
+        return engine::Runtime::is_started() ? engine::Runtime::get().programs().list() : List();
+      },
+      "Name and compile seconds of every program that is kept, most recently used first.");
+  define(
+      module, "clear_programs",
+      [] {
+        if (engine::Runtime::is_started()) engine::Runtime::get().programs().clear();
+      },
+      "Forgets every compiled program.");
+}
+
+void define_environment(py::module_& module) {
+  define(
+      module, "environment",
+      [] {
+        py::list rows;
+        for (const env::Variable& row : env::table()) rows.append(py::make_tuple(row.name, row.fallback, row.meaning));
+        return rows;
+      },
+      "The variables TORCH_TPU_*: name, default, meaning.");
+  define(module, "debug_level", [] { return log::level(); }, "The level of TORCH_TPU_DEBUG.");
+}
+
+}  // namespace
+
+}  // namespace tpu::python
+
+PYBIND11_MODULE(_C, module) {
+  using namespace tpu;
+  using namespace tpu::python;
+  device::translated([] { device::register_with_torch(); });
+  engine::set_blocking_hooks({&release_gil, &take_gil});
+  log::set_warning_sink(&warn);
+  module.attr("built_for_torch") = concat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
+  define_startup(module);
+  define_devices(module);
+  define_memory(module);
+  define_random(module);
+  define_programs(module);
+  define_environment(module);
+}

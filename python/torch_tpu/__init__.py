@@ -1,0 +1,101 @@
+"""torch_tpu: PyTorch programs on device `tpu`, through StableHLO and any PJRT plugin.
+
+`import torch` calls `_autoload()` by itself (entry point group `torch.backends`), unless
+TORCH_DEVICE_BACKEND_AUTOLOAD=0; `import torch_tpu` does the same, and doing both is harmless. It registers the device
+and
+loads no plugin; that happens at the first tensor. Whatever goes wrong here leaves the device off with one warning
+and never breaks `import torch`.
+"""
+
+import sys
+
+BUILT_FOR_TORCH = "2.13"  # the minor that _C was compiled for; another one has other vtables and would crash
+
+_state = "new"  # -> "on" | "off"
+
+
+def _autoload() -> None:
+    """Makes device `tpu` known to torch, once. Never raises."""
+    global _state
+    if _state != "new":
+        return
+    _state = "off"
+    try:
+        reason = _reason_to_stay_off()
+        if reason is None:
+            _register()
+            _state = "on"
+            return
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    _warn(f"torch_tpu leaves device `tpu` off: {reason}")
+
+
+def _reason_to_stay_off() -> str | None:
+    """What can be known to fail before any of our machine code is loaded."""
+    import torch
+
+    version = torch.__version__
+    if ".".join(version.split(".")[:2]) != BUILT_FOR_TORCH:
+        return f"it was built for torch {BUILT_FOR_TORCH}, and torch {version} is installed. Install matching versions."
+    if _is_installed("torch-tpu"):
+        return (
+            "the distribution `torch-tpu` is installed too, and both provide the package `torch_tpu`. "
+            "Uninstall one of `torch-tpu` and `torchtpu`, then reinstall the other."
+        )
+    name = torch._C._get_privateuse1_backend_name()
+    if name not in ("privateuseone", "tpu"):
+        return f"backend `{name}` is loaded already, and torch has room for one such backend per process."
+    return None
+
+
+def _is_installed(name: str) -> bool:
+    # torch has just asked importlib.metadata for the entry points, so the folders are listed and cached.
+    import importlib.metadata
+
+    try:
+        importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _register() -> None:
+    import torch
+
+    from torch_tpu import _C, tpu
+
+    _C.set_plugin_finder(_find_plugin)
+    torch.utils.rename_privateuse1_backend("tpu")
+    torch._register_device_module("tpu", tpu)
+    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+
+
+def _find_plugin():
+    from torch_tpu import plugins
+
+    return plugins.find()
+
+
+def _warn(message: str) -> None:
+    import warnings
+
+    try:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+    except RuntimeWarning:  # python -W error: even then `import torch` must work
+        print(message, file=sys.stderr)
+
+
+def __getattr__(name: str):
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("torchtpu")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# When torch_tpu is imported first, `import torch` comes back here for _autoload while this module is only half
+# imported; everything above is there by then.
+import torch as _torch  # noqa: E402, F401
+
+_autoload()

@@ -1,0 +1,340 @@
+"""The module `torch.tpu`: devices, streams, memory, random state and reports, with the names of `torch.cuda`."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NamedTuple
+
+import torch
+from torch import Event, Stream
+
+from torch_tpu import _C
+
+__all__ = [
+    "DeviceProperties",
+    "Event",
+    "Stream",
+    "cache_stats",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_amp_supported_dtype",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "platform",
+    "programs",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
+    "synchronize",
+]
+
+_Device = torch.device | str | int | None
+
+
+def _index(device: _Device) -> int:
+    """Index of the device that a user named: a number, `tpu:1`, or the current one for None and `tpu`."""
+    if device is None:
+        return _C.current_device()
+    if isinstance(device, int):
+        return device
+    device = torch.device(device)
+    if device.type != "tpu":
+        raise ValueError(f"expected a tpu device, got {device}")
+    return _C.current_device() if device.index is None else device.index
+
+
+# --- the runtime
+
+
+def _lazy_init() -> None:
+    """Starts the runtime unless it runs. torch calls this at the first real tensor."""
+    _C.start()
+
+
+def init() -> None:
+    """Starts the runtime now instead of at the first tensor."""
+    _C.start()
+
+
+def is_initialized() -> bool:
+    """Whether the runtime runs."""
+    return _C.is_started()
+
+
+def is_available() -> bool:
+    """Whether there is a plugin to run on. Starts nothing; a process may still fork after it."""
+    return _C.device_count() > 0
+
+
+def _is_in_bad_fork() -> bool:
+    """Whether this process was forked from one that used the device, so that it cannot."""
+    return _C.in_bad_fork()
+
+
+# --- devices
+
+
+def device_count() -> int:
+    """Number of devices; 0 without a plugin. Starts nothing."""
+    return _C.device_count()
+
+
+def current_device() -> int:
+    """Index of the calling thread's current device."""
+    return _C.current_device()
+
+
+def set_device(device: _Device) -> None:
+    """Makes `device` the current one of the calling thread; a negative index changes nothing."""
+    index = _index(device)
+    if index >= 0:
+        _C.exchange_device(index)
+
+
+class device:
+    """Context manager: `device` is current inside. None or a negative index changes nothing."""
+
+    def __init__(self, device: _Device):
+        self.index = -1 if device is None else _index(device)
+        self.previous = -1
+
+    def __enter__(self) -> device:
+        if self.index >= 0:
+            self.previous = _C.exchange_device(self.index)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.index >= 0:
+            _C.exchange_device(self.previous)
+
+
+def device_of(tensor: torch.Tensor) -> device:
+    """Context manager: the device of `tensor` is current inside; a tensor elsewhere changes nothing."""
+    return device(tensor.device if tensor.device.type == "tpu" else None)
+
+
+def synchronize(device: _Device = None) -> None:
+    """Waits until everything asked of the device so far is done. Other Python threads keep running."""
+    _C.synchronize(_index(device))
+
+
+class DeviceProperties(NamedTuple):
+    """What is known about one device."""
+
+    name: str
+    platform: str  # of the plugin: "cpu", "tpu"
+    platform_version: str
+    total_memory: int  # bytes
+    plugin: str  # path of the plugin's library
+
+
+def get_device_properties(device: _Device = None) -> DeviceProperties:
+    """Name, platform, memory and plugin of a device. Starts the runtime."""
+    facts, plugin = _C.device_facts(_index(device)), _C.plugin()
+    name = facts["kind"] if not facts["is_cpu"] else f"{facts['kind']} (no TPU: the plugin runs on this machine's CPU)"
+    return DeviceProperties(name, plugin["platform"], plugin["platform_version"], facts["total_memory"], plugin["path"])
+
+
+def get_device_name(device: _Device = None) -> str:
+    """What the device really is, for instance `TPU v5 lite`. Starts the runtime."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: _Device = None) -> dict[str, Any]:
+    """The element types that the device supports, as torch.accelerator.get_device_capability gives them."""
+    return torch.accelerator.get_device_capability(_index(device))
+
+
+def platform() -> str:
+    """The platform that the plugin drives: `tpu`, or `cpu` where programs run on this machine. Starts the runtime."""
+    return _C.plugin()["platform"]
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether torch.bfloat16 can be used. Always."""
+    return True
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """The element types for torch.autocast("tpu"); the first one is the default."""
+    return [torch.bfloat16, torch.float16]
+
+
+# --- streams: a computation starts when its inputs are ready, so a stream orders nothing more. See csrc/device/guard.h.
+
+
+def current_stream(device: _Device = None) -> Stream:
+    """The calling thread's current stream of a device."""
+    return torch.accelerator.current_stream(_index(device))
+
+
+def default_stream(device: _Device = None) -> Stream:
+    """The stream that is current where nothing else was set."""
+    device_type = torch._C._autograd.DeviceType.PrivateUse1.value
+    return Stream(stream_id=0, device_index=_index(device), device_type=device_type)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Makes `stream` and its device current; None changes nothing."""
+    if stream is not None:
+        torch.accelerator.set_stream(stream)
+
+
+def stream(stream: Stream | None) -> contextlib.AbstractContextManager:
+    """Context manager: `stream` is current inside; None changes nothing."""
+    return contextlib.nullcontext() if stream is None else stream
+
+
+# --- memory: counted by us, in bytes of live arrays
+
+
+def _memory(device: _Device) -> dict[str, int]:
+    return _C.memory(_index(device)) if _C.is_started() else {"allocated": 0, "peak": 0}
+
+
+def memory_allocated(device: _Device = None) -> int:
+    """Bytes that live tensors hold on the device."""
+    return _memory(device)["allocated"]
+
+
+def max_memory_allocated(device: _Device = None) -> int:
+    """The largest memory_allocated() since the start or the last reset_peak_memory_stats()."""
+    return _memory(device)["peak"]
+
+
+def memory_reserved(device: _Device = None) -> int:
+    """The same as memory_allocated(): released memory is not kept back."""
+    return memory_allocated(device)
+
+
+def max_memory_reserved(device: _Device = None) -> int:
+    """The same as max_memory_allocated()."""
+    return max_memory_allocated(device)
+
+
+def memory_stats(device: _Device = None) -> dict[str, Any]:
+    """All counts, with the names of torch.accelerator.memory_stats; empty before the runtime is started."""
+    return torch.accelerator.memory_stats(_index(device))
+
+
+def reset_peak_memory_stats(device: _Device = None) -> None:
+    """max_memory_allocated() counts from the present value on."""
+    if _C.is_started():
+        _C.reset_peak_memory(_index(device))
+
+
+def reset_accumulated_memory_stats(device: _Device = None) -> None:
+    """The totals of memory_stats() count from zero."""
+    if _C.is_started():
+        _C.reset_accumulated_memory(_index(device))
+
+
+def empty_cache() -> None:
+    """Nothing to do, for code written for other devices: released memory is free at once."""
+
+
+def mem_get_info(device: _Device = None) -> tuple[int, int]:
+    """Free and total bytes of the device. Starts the runtime."""
+    memory = _C.memory(_index(device))
+    return max(memory["limit"] - memory["allocated"], 0), memory["limit"]
+
+
+# --- random state: (seed, offset) per device, kept on the host, so that nothing here starts the runtime
+
+
+def __getattr__(name: str):
+    if name == "default_generators":
+        return tuple(_C.default_generator(index) for index in range(_C.device_count()))
+    raise AttributeError(f"module 'torch.tpu' has no attribute {name!r}")
+
+
+def _get_generator(device: torch.device) -> torch.Generator:
+    return _C.default_generator(_index(device))
+
+
+def manual_seed(seed: int) -> None:
+    """Seeds the current device's default generator."""
+    _C.default_generator(_C.current_device()).manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seeds the default generators of all devices. torch.manual_seed calls it."""
+    _C.seed_all(int(seed) % 2**64)
+
+
+def seed() -> int:
+    """Seeds the current device's default generator with a fresh random number, and returns it."""
+    return _C.default_generator(_C.current_device()).seed()
+
+
+def seed_all() -> int:
+    """Seeds the default generators of all devices with one fresh random number, and returns it."""
+    value = seed()
+    manual_seed_all(value)
+    return value
+
+
+def initial_seed() -> int:
+    """The seed of the current device's default generator."""
+    return _C.default_generator(_C.current_device()).initial_seed()
+
+
+def get_rng_state(device: _Device = "tpu") -> torch.Tensor:
+    """State of a device's default generator: 16 bytes on the CPU."""
+    return _C.default_generator(_index(device)).get_state()
+
+
+def set_rng_state(state: torch.Tensor, device: _Device = "tpu") -> None:
+    """Gives a device's default generator a state that get_rng_state() returned."""
+    _C.default_generator(_index(device)).set_state(state)
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The states of all devices' default generators."""
+    return [get_rng_state(index) for index in range(device_count())]
+
+
+def set_rng_state_all(states: list[torch.Tensor]) -> None:
+    """Gives all devices' default generators the states that get_rng_state_all() returned."""
+    for index, state in enumerate(states):
+        set_rng_state(state, index)
+
+
+# --- reports
+
+
+def cache_stats() -> dict[str, int | float]:
+    """Counts of the program cache: requests, hits, compiles, compile_seconds, evictions, entries."""
+    return _C.cache_stats()
+
+
+def programs() -> list[tuple[str, float]]:
+    """Name and compile time in seconds of every compiled program that is kept, most recently used first."""
+    return _C.programs()
