@@ -69,7 +69,8 @@ void add_cpu_features(Hasher& hasher) {
 }
 
 const abi::Api* open_library(const std::string& path) {
-  setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0);  // XLA reads it once, while it is loaded
+  // XLA reads it once. Its error lines repeat what we report as Error, or cry wolf (every load of a serialized program).
+  setenv("TF_CPP_MIN_LOG_LEVEL", log::level() > 0 ? "1" : "3", /*overwrite=*/0);
   // NOW: a missing symbol is found here, not in the middle of a run. LOCAL: several copies of XLA may be in the process.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
