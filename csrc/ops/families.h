@@ -8,6 +8,10 @@
 namespace tpu::ops {
 
 Table copy_table();  // copies, casts, fills
+Table activation_table();  // nonlinearities and their gradients
+Table binary_table();  // arithmetic, comparisons, selection
+Table special_table();  // Bessel, gamma, error functions, orthogonal polynomials
+Table unary_table();  // functions of one operand
 
 struct Family {
   const char* name;
@@ -17,6 +21,10 @@ struct Family {
 inline const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"copy", copy_table},
+      {"activation", activation_table},
+      {"binary", binary_table},
+      {"special", special_table},
+      {"unary", unary_table},
   };
   return all;
 }

@@ -30,11 +30,6 @@ Values predicate(Context& c) {
   return {f(c.tensor("self"))};
 }
 
-Value constant_like(const Value& x, double value) {
-  if (!is_complex(x.element())) return like(x, value);
-  return hlo::broadcast(hlo::constant_complex(*x.builder, x.element(), value, 0), x.dims());
-}
-
 /// Real and imaginary part changed on their own.
 template <class F>
 Value by_parts(const Value& z, F f) {
@@ -67,7 +62,7 @@ Value complex_sign(const Value& x) {
   if (!is_complex(x.element())) return sign_of(x);
   Value size = hlo::abs(x);
   Value is_zero = hlo::eq(size, zeros_like(size));
-  return hlo::select(is_zero, constant_like(x, 0), x / hlo::complex(size, zeros_like(size)));
+  return hlo::select(is_zero, like(x, 0), x / hlo::complex(size, zeros_like(size)));
 }
 
 Value sign_bit(const Value& x) {
@@ -97,22 +92,22 @@ Value negated(const Value& x) { return hlo::negate(x); }
 
 // ------------------------------------------------------------------------------------- exponents, logarithms
 
-Value log10(const Value& x) { return hlo::log(x) * constant_like(x, 1 / std::numbers::ln10); }
+Value log10(const Value& x) { return hlo::log(x) * like(x, 1 / std::numbers::ln10); }
 
 Value exp2_any(const Value& x) {
-  return is_complex(x.element()) ? hlo::exponential(x * constant_like(x, std::numbers::ln2)) : exp2(x);
+  return is_complex(x.element()) ? hlo::exponential(x * like(x, std::numbers::ln2)) : exp2(x);
 }
 
 Value log2_any(const Value& x) {
-  return is_complex(x.element()) ? hlo::log(x) * constant_like(x, 1 / std::numbers::ln2) : log2(x);
+  return is_complex(x.element()) ? hlo::log(x) * like(x, 1 / std::numbers::ln2) : log2(x);
 }
 
-Value inverse(const Value& x) { return constant_like(x, 1) / x; }
+Value inverse(const Value& x) { return like(x, 1) / x; }
 
 /// sin(pi x) / (pi x), 1 at 0.
 Value sinc(const Value& x) {
-  Value scaled = x * constant_like(x, std::numbers::pi);
-  return hlo::select(hlo::eq(x, constant_like(x, 0)), constant_like(x, 1), hlo::sine(scaled) / scaled);
+  Value scaled = x * like(x, std::numbers::pi);
+  return hlo::select(hlo::eq(x, like(x, 0)), like(x, 1), hlo::sine(scaled) / scaled);
 }
 
 // ------------------------------------------------------------------------------------------------- rounding
