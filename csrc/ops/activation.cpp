@@ -32,7 +32,6 @@ Values backward_of(Context& c) {
   return {hlo::convert(f(c, x[0], x[1]), type)};
 }
 
-constexpr const char* kSelf = "self";
 constexpr const char* kOutput = "output";
 constexpr const char* kSelfOrResult = "self_or_result";
 constexpr const char* kGradOutput = "grad_output";

@@ -28,6 +28,10 @@ hlo::Values operands(Context& c, std::initializer_list<const char*> names, Eleme
 /// The run-time number `name` in x's type, in every element of x's shape.
 hlo::Value number_like(Context& c, const char* name, const hlo::Value& x);
 
+// Names of arguments, for templates.
+inline constexpr const char* kSelf = "self";
+inline constexpr const char* kOther = "other";
+
 // Lowerings of one and two operands made from a function on values.
 using Map = hlo::Value (*)(const hlo::Value&);
 using Map2 = hlo::Value (*)(const hlo::Value&, const hlo::Value&);
@@ -41,12 +45,12 @@ hlo::Values map(Context& c) {
 }
 
 /// One operand, integers and bool taken as the default float type.
-template <Map f, unsigned kinds = kAnything>
+template <Map f, unsigned kinds = kAnything, const char* const& name = kSelf>
 hlo::Values floating(Context& c) {
-  ElementType type = to_floating(c, c.type("self").element);
+  ElementType type = to_floating(c, c.type(name).element);
   expect_kind(c, type, kinds);
   expect_castable(c, type);
-  return {hlo::convert(f(operand(c, "self", type)), type)};
+  return {hlo::convert(f(operand(c, name, type)), type)};
 }
 
 /// Two operands, the result in their promoted type.
@@ -59,11 +63,11 @@ hlo::Values map2(Context& c) {
 }
 
 /// Two operands, integers and bool taken as the default float type.
-template <Map2 f, unsigned kinds = kAnything>
+template <Map2 f, unsigned kinds = kAnything, const char* const& first = kSelf, const char* const& second = kOther>
 hlo::Values floating2(Context& c) {
-  ElementType type = to_floating(c, result_type(c, {"self", "other"}));
+  ElementType type = to_floating(c, result_type(c, {first, second}));
   expect_kind(c, type, kinds);
-  hlo::Values x = operands(c, {"self", "other"}, type);
+  hlo::Values x = operands(c, {first, second}, type);
   return {hlo::convert(f(x[0], x[1]), type)};
 }
 

@@ -262,7 +262,6 @@ Table unary_table() {
       row("tanh.out", floating<hlo::tanh>),
 
       // Error and gamma functions.
-      row("digamma.out", floating<hlo::digamma, kReal>),
       row("erf.out", floating<hlo::erf, kReal>),
       row("erfc.out", floating<hlo::erfc, kReal>),
       row("erfinv.out", floating<hlo::erf_inv, kReal>),
