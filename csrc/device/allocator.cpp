@@ -10,8 +10,8 @@
 #include "device/errors.h"
 #include "device/guard.h"
 #include "device/startup.h"
-#include "engine/transfer.h"
 #include "engine/runtime.h"
+#include "engine/transfer.h"
 
 namespace tpu::device {
 
@@ -125,7 +125,10 @@ c10::Allocator& allocator() {
 void resize(c10::StorageImpl& storage, int64_t bytes) {
   engine::Cell& cell = cell_of(storage);
   int64_t before = cell.bytes();
-  if (bytes > before) {
+  if (bytes == 0) {  // how sharded training gives memory back
+    cell.store({});
+    cell.set_bytes(0);
+  } else if (bytes > before) {
     expect_room(cell.device(), bytes - before);
     // The old range of addresses is too short. As with any reallocation the data pointer changes.
     uintptr_t address = next_address(cell.device().ordinal(), bytes);

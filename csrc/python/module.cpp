@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "aten/host.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "device/errors.h"
@@ -64,7 +66,8 @@ void take_gil(void* token) {
 // --- warnings and the search for a plugin
 
 void warn(const std::string& line) {
-  c10::warn(c10::Warning(c10::UserWarning(), {__func__, __FILE__, __LINE__}, line, /*verbatim=*/true));
+  // Without a C++ source position the warning names the Python line that made the call.
+  c10::warn(c10::Warning(c10::UserWarning(), {nullptr, nullptr, 0}, line, /*verbatim=*/true));
 }
 
 PyObject* finder = nullptr;  // a callable, kept until the process ends
@@ -200,6 +203,33 @@ void define_programs(py::module_& module) {
       "Forgets every compiled program.");
 }
 
+// In the order of aten::HostPolicy.
+constexpr const char* kHostPolicies[] = {"allow", "warn", "error"};
+
+void define_host_ops(py::module_& module) {
+  define(
+      module, "host_ops",
+      [] {
+        std::vector<std::tuple<std::string, int64_t, int64_t>> rows;
+        for (aten::HostOp& op : aten::host_ops()) rows.emplace_back(std::move(op.name), op.calls, op.bytes);
+        return rows;
+      },
+      "Ops that ran on the host: name, calls, bytes of tensors; most called first.");
+  define(module, "reset_host_ops", [] { aten::reset_host_ops(); }, "Forgets what ran on the host.");
+  define(
+      module, "host_policy", [] { return std::string(kHostPolicies[static_cast<int>(aten::host_policy())]); },
+      "What happens when an op goes to the host: allow, warn or error.");
+  define(
+      module, "set_host_policy",
+      [](const std::string& policy) {
+        for (int i = 0; i < 3; ++i) {
+          if (policy == kHostPolicies[i]) return aten::set_host_policy(static_cast<aten::HostPolicy>(i));
+        }
+        fail(ErrorCode::Value, "expected allow, warn or error, got '", policy, "'");
+      },
+      "Chooses what happens when an op goes to the host.");
+}
+
 void define_environment(py::module_& module) {
   define(
       module, "environment",
@@ -228,5 +258,6 @@ PYBIND11_MODULE(_C, module) {
   define_memory(module);
   define_random(module);
   define_programs(module);
+  define_host_ops(module);
   define_environment(module);
 }

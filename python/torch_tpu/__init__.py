@@ -1,10 +1,9 @@
 """torch_tpu: PyTorch programs on device `tpu`, through StableHLO and any PJRT plugin.
 
 `import torch` calls `_autoload()` by itself (entry point group `torch.backends`), unless
-TORCH_DEVICE_BACKEND_AUTOLOAD=0; `import torch_tpu` does the same, and doing both is harmless. It registers the device
-and
-loads no plugin; that happens at the first tensor. Whatever goes wrong here leaves the device off with one warning
-and never breaks `import torch`.
+TORCH_DEVICE_BACKEND_AUTOLOAD=0; `import torch_tpu` does the same, and doing both is harmless. It makes the device known
+to torch and loads no plugin; that happens at the first tensor. Whatever goes wrong here leaves the device off with one
+warning and never breaks `import torch`.
 """
 
 import sys

@@ -13,6 +13,7 @@ from torch_tpu import _C
 __all__ = [
     "DeviceProperties",
     "Event",
+    "HostOp",
     "Stream",
     "cache_stats",
     "current_device",
@@ -28,6 +29,7 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "host_ops",
     "init",
     "initial_seed",
     "is_available",
@@ -44,10 +46,12 @@ __all__ = [
     "platform",
     "programs",
     "reset_accumulated_memory_stats",
+    "reset_host_ops",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
+    "set_host_ops",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
@@ -338,3 +342,31 @@ def cache_stats() -> dict[str, int | float]:
 def programs() -> list[tuple[str, float]]:
     """Name and compile time in seconds of every compiled program that is kept, most recently used first."""
     return _C.programs()
+
+
+class HostOp(NamedTuple):
+    """An op without a lowering of its own, which ran with PyTorch's CPU kernel."""
+
+    name: str
+    calls: int
+    bytes: int  # of the tensors read and written
+
+
+def host_ops() -> list[HostOp]:
+    """The ops that ran on the host since the start or the last reset_host_ops(), most called first."""
+    return [HostOp(*row) for row in _C.host_ops()]
+
+
+def reset_host_ops() -> None:
+    """host_ops() counts from zero."""
+    _C.reset_host_ops()
+
+
+def set_host_ops(policy: str) -> str:
+    """What happens when an op runs on the host: "allow", "warn" (once per op, the default) or "error". Returns what it was.
+
+    TORCH_TPU_HOST_OPS sets it from outside.
+    """
+    previous = _C.host_policy()
+    _C.set_host_policy(policy)
+    return previous
