@@ -78,6 +78,8 @@ class Context {
   /// Its element type, or `fallback`.
   ElementType target_element(size_t k, ElementType fallback) const;
 
+  /// The u64[3] Philox state (key, counter) of a generator that owns the next `counters` counters of the op's block.
+  hlo::Value random_state(int64_t counters) { return sources_.random_state(counters); }
   /// u32 random bits of the given dims, K words per element appended as a last dimension when words > 1.
   hlo::Value random_bits(const Dims& dims, int64_t words = 1);
 

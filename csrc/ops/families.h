@@ -12,6 +12,17 @@ Table activation_table();  // nonlinearities and their gradients
 Table binary_table();  // arithmetic, comparisons, selection
 Table special_table();  // Bessel, gamma, error functions, orthogonal polynomials
 Table unary_table();  // functions of one operand
+Table attention_table();  // scaled dot-product attention
+Table convolution_table();  // convolutions, unfold and fold
+Table matmul_table();  // products of matrices and vectors, distances
+Table norm_table();  // batch, layer, group, RMS and weight norm
+Table pool_table();  // max and mean of sliding windows
+Table rnn_table();  // LSTM and GRU cells
+Table indexing_table();  // elements read and written where index tensors say
+Table shape_table();  // joining, ordering, padding, triangles, diagonals
+Table factory_table();  // ranges, identities, triangle indices
+Table random_table();  // random numbers and dropout
+Table upsample_table();  // interpolation and grid sampling
 
 struct Family {
   const char* name;
@@ -25,6 +36,17 @@ inline const std::vector<Family>& families() {
       {"binary", binary_table},
       {"special", special_table},
       {"unary", unary_table},
+      {"attention", attention_table},
+      {"convolution", convolution_table},
+      {"matmul", matmul_table},
+      {"norm", norm_table},
+      {"pool", pool_table},
+      {"rnn", rnn_table},
+      {"indexing", indexing_table},
+      {"shape", shape_table},
+      {"factory", factory_table},
+      {"random", random_table},
+      {"upsample", upsample_table},
   };
   return all;
 }

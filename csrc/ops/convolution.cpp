@@ -1,0 +1,455 @@
+// Family convolution: forward, transposed and both gradients over any number of spatial dimensions, and the column forms
+// of F.unfold and F.fold. What goes in: [batch, channels, spatial..] and weights [outer channels, inner / groups, kernel..].
+//
+// A convolution relates a big tensor (its window slides over it) to a small one. Three products cover every call:
+//   gather   big, weight -> small    forward; input gradient of a transposed convolution
+//   spread   small, weight -> big    transposed forward; input gradient of a plain convolution
+//   relate   big, small -> weight    weight gradient of both
+// and each has three forms, see Note [Forms of a convolution].
+#include <algorithm>
+
+#include "ops/promotion.h"
+#include "ops/window.h"
+
+namespace tpu::ops {
+
+namespace {
+
+// ------------------------------------------------------------------------------------------------ shared moves
+
+// Note [Forms of a convolution]
+// Native is one stablehlo.convolution. XLA:CPU runs most of them through an im2col of its own, but three kinds fall into a
+// loop that visits element by element, 20 to 70 times slower (measurements: docs/lowerings.md):
+//   a reversed window            never used: `reverse` of the weights is an op of its own;
+//   feature groups of one channel (depthwise)  -> Taps: per kernel place one shifted multiply-add;
+//   a kernel of more places than the input has elements, which XLA turns into a reversed one -> Columns.
+// Columns gathers what every kernel place sees into one array and makes one matrix product; a 1x1 kernel is the case in
+// which nothing is gathered.
+enum class Form { Native, Columns, Taps };
+
+struct Convolution {
+  Sliding window;  // over the big tensor; its output is the small one
+  int64_t batch, big_channels, small_channels, groups;
+  ElementType element;
+  Form form = Form::Native;
+
+  int64_t big_group() const { return big_channels / groups; }
+  int64_t small_group() const { return small_channels / groups; }
+  int64_t spatial() const { return static_cast<int64_t>(window.rank()); }
+  /// `heads` followed by `sizes`.
+  static Dims joined(Dims heads, const Dims& sizes) {
+    for (int64_t size : sizes) heads.push_back(size);
+    return heads;
+  }
+  Dims big() const { return joined({batch, big_channels}, window.input); }
+  Dims small() const { return joined({batch, small_channels}, window.output); }
+  Dims weight() const { return joined({small_channels, big_group()}, window.size); }
+};
+
+constexpr int64_t kMostTaps = 64;
+
+Form choose_form(const Context& c, const Convolution& conv) {
+  int64_t places = conv.window.taps();
+  if (places == 1) return Form::Columns;
+  if (!c.settings().is_cpu) return Form::Native;
+  if (conv.groups > 1 && conv.big_group() == 1 && places <= kMostTaps) return Form::Taps;
+  int64_t swapped = std::min(product(conv.window.input), product(conv.window.output));
+  return places > swapped && places <= kMostTaps ? Form::Columns : Form::Native;
+}
+
+Convolution convolution_of(const Context& c, const Type& input, const Dims& weight) {
+  size_t n = input.dims.size() - 2;
+  auto list = [&](const char* name) {
+    Dims values = c.ints(name);
+    return values.size() == n ? values : Dims(n, values.empty() ? 0 : values[0]);
+  };
+  bool transposed = c.flag("transposed");
+  Convolution conv{.window = {.first = 2, .input = {}, .size = Dims(weight.begin() + 2, weight.end()), .stride = list("stride"),
+                              .padding = list("padding"), .dilation = list("dilation"), .output = {}},
+                   .batch = input.dims[0], .big_channels = 0, .small_channels = weight[0], .groups = c.integer("groups"),
+                   .element = input.element};
+  conv.big_channels = weight[1] * conv.groups;
+  Sliding& window = conv.window;
+  Dims given(input.dims.begin() + 2, input.dims.end()), extra = list("output_padding");
+  for (size_t i = 0; i < n; ++i) {
+    int64_t reach = window.dilation[i] * (window.size[i] - 1) + 1;
+    int64_t big = transposed ? (given[i] - 1) * window.stride[i] - 2 * window.padding[i] + reach + extra[i] : given[i];
+    window.input.push_back(big);
+    window.output.push_back(transposed ? given[i] : window_positions(big, window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
+    c.expect(window.input[i] > 0 && window.output[i] > 0, ErrorCode::InvalidArgument, "convolution: input of size ",
+             to_string(given), " gives an empty output");
+  }
+  conv.form = choose_form(c, conv);
+  return conv;
+}
+
+ElementType accumulator(const Convolution& conv) { return compute_type(conv.element); }
+
+// 2, 3, .. for the spatial dimensions after `from` others.
+Dims spatial_from(int64_t from, int64_t count) {
+  Dims dims;
+  for (int64_t i = 0; i < count; ++i) dims.push_back(from + i);
+  return dims;
+}
+
+// ------------------------------------------------------------------------------------------------- native form
+
+hlo::ConvDims plain_dims(int64_t n) {
+  hlo::ConvDims dims;
+  dims.input_spatial = dims.kernel_spatial = dims.output_spatial = spatial_from(2, n);
+  return dims;
+}
+
+hlo::Value gather_native(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
+  const Sliding& window = conv.window;
+  hlo::Window form{.strides = window.stride, .window_dilation = window.dilation, .low = window.padding, .high = {}};
+  for (size_t i = 0; i < window.rank(); ++i) {
+    // The last window need not reach the padded end.
+    int64_t reach = (window.output[i] - 1) * window.stride[i] + (window.size[i] - 1) * window.dilation[i] + 1;
+    form.high.push_back(std::max<int64_t>(0, reach - window.padding[i] - window.input[i]));
+  }
+  return hlo::convolution(big, weight, plain_dims(conv.spatial()), form, conv.groups, 1, c.settings().precision, accumulator(conv));
+}
+
+// The small tensor with stride - 1 zeros between its elements, slid over by the reversed kernel.
+hlo::Value spread_native(Context& c, const Convolution& conv, const hlo::Value& small, hlo::Value weight) {
+  const Sliding& window = conv.window;
+  int64_t n = conv.spatial();
+  hlo::ConvDims dims = plain_dims(n);
+  if (conv.groups == 1) {
+    dims.kernel_output_feature = 1;
+    dims.kernel_input_feature = 0;
+  } else {
+    Dims grouped = Convolution::joined({conv.groups, conv.small_group(), conv.big_group()}, window.size);
+    Dims order = Convolution::joined({0, 2, 1}, spatial_from(3, n));
+    weight = hlo::transpose(hlo::reshape(weight, grouped), order);
+    weight = hlo::reshape(weight, Convolution::joined({conv.big_channels, conv.small_group()}, window.size));
+  }
+  hlo::Window form{.base_dilation = window.stride, .window_dilation = window.dilation, .low = {}, .high = {}};
+  Dims start(2, 0), limit{conv.batch, conv.big_channels};
+  for (size_t i = 0; i < window.rank(); ++i) {
+    // Padding p of the forward is d (k - 1) - p here; where that is negative the result is cropped instead.
+    int64_t low = window.dilation[i] * (window.size[i] - 1) - window.padding[i];
+    int64_t high = window.input[i] + window.padding[i] - (window.output[i] - 1) * window.stride[i] - 1;
+    form.low.push_back(std::max<int64_t>(0, low));
+    form.high.push_back(std::max<int64_t>(0, high));
+    start.push_back(std::max<int64_t>(0, -low));
+    limit.push_back(start.back() + window.input[i]);
+  }
+  hlo::Value result = hlo::convolution(small, hlo::reverse(weight, spatial_from(2, n)), dims, form, conv.groups, 1,
+                                       c.settings().precision, accumulator(conv));
+  return hlo::slice(result, start, limit, Dims(limit.size(), 1));
+}
+
+// Channels take the part of the batch and the batch that of the channels: the small tensor is the kernel.
+hlo::Value relate_native(Context& c, const Convolution& conv, hlo::Value big, const hlo::Value& small) {
+  const Sliding& window = conv.window;
+  hlo::ConvDims dims = plain_dims(conv.spatial());
+  dims.input_batch = dims.kernel_output_feature = 1;
+  dims.input_feature = dims.kernel_input_feature = 0;
+  // So the result comes as [small channels, big channels / groups, kernel..].
+  dims.output_batch = 1;
+  dims.output_feature = 0;
+  hlo::Window form{.strides = window.dilation, .window_dilation = window.stride, .low = window.padding, .high = {}};
+  Dims limit = big.dims();
+  for (size_t i = 0; i < window.rank(); ++i) {
+    int64_t reach = (window.output[i] - 1) * window.stride[i] + (window.size[i] - 1) * window.dilation[i] + 1;
+    int64_t high = reach - window.padding[i] - window.input[i];
+    form.high.push_back(std::max<int64_t>(0, high));
+    limit[2 + i] = std::min(limit[2 + i], limit[2 + i] + high);
+  }
+  // Elements that no window reaches.
+  big = hlo::slice(big, Dims(limit.size(), 0), limit, Dims(limit.size(), 1));
+  return hlo::convolution(big, small, dims, form, 1, conv.groups, c.settings().precision, accumulator(conv));
+}
+
+// ------------------------------------------------------------------------------------------------ columns form
+// Columns are [batch, groups, channels / groups, places, small spatial..].
+
+hlo::Value columns_of(const Convolution& conv, const hlo::Value& big) {
+  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0));
+  Dims one = Convolution::joined({conv.batch, conv.groups, conv.big_group(), 1}, conv.window.output);
+  hlo::Values taps;
+  for (int64_t k = 0; k < conv.window.taps(); ++k)
+    taps.push_back(hlo::reshape(tap(conv.window, padded, conv.window.place(k)), one));
+  return taps.size() == 1 ? taps[0] : hlo::concatenate(taps, 3);
+}
+hlo::Value grouped_weight(const Convolution& conv, const hlo::Value& weight) {
+  return hlo::reshape(weight, {conv.groups, conv.small_group(), conv.big_group(), conv.window.taps()});
+}
+hlo::Value grouped_small(const Convolution& conv, const hlo::Value& small) {
+  return hlo::reshape(small, Convolution::joined({conv.batch, conv.groups, conv.small_group()}, conv.window.output));
+}
+
+hlo::Value gather_columns(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
+  hlo::DotDims dims{.lhs_batch = {0}, .rhs_batch = {1}, .lhs_contract = {2, 3}, .rhs_contract = {2, 3}};
+  hlo::Value result = hlo::dot_general(grouped_weight(conv, weight), columns_of(conv, big), dims, c.settings().precision,
+                                       accumulator(conv));  // [groups, channels, batch, spatial..]
+  Dims order = Convolution::joined({2, 0, 1}, spatial_from(3, conv.spatial()));
+  return hlo::reshape(hlo::transpose(result, order), conv.small());
+}
+
+hlo::Value spread_columns(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
+  hlo::DotDims dims{.lhs_batch = {0}, .rhs_batch = {1}, .lhs_contract = {1}, .rhs_contract = {2}};
+  hlo::Value columns = hlo::dot_general(grouped_weight(conv, weight), grouped_small(conv, small), dims, c.settings().precision,
+                                        accumulator(conv));  // [groups, channels, places, batch, spatial..]
+  Dims order = Convolution::joined({2, 3, 0, 1}, spatial_from(4, conv.spatial()));
+  columns = hlo::transpose(columns, order);
+  int64_t k = 0;
+  return fold(conv.window, [&](const Dims&) {
+    Dims start(columns.rank(), 0), limit = columns.dims();
+    start[0] = k;
+    limit[0] = ++k;
+    hlo::Value one = hlo::slice(columns, start, limit, Dims(columns.rank(), 1));
+    return hlo::reshape(one, Convolution::joined({conv.batch, conv.big_channels}, conv.window.output));
+  });
+}
+
+hlo::Value relate_columns(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  hlo::DotDims dims{.lhs_batch = {1}, .rhs_batch = {1},
+                    .lhs_contract = Convolution::joined({0}, spatial_from(3, conv.spatial())),
+                    .rhs_contract = Convolution::joined({0}, spatial_from(4, conv.spatial()))};
+  hlo::Value result = hlo::dot_general(grouped_small(conv, small), columns_of(conv, big), dims, c.settings().precision,
+                                       accumulator(conv));  // [groups, small, big, places]
+  return hlo::reshape(result, conv.weight());
+}
+
+// --------------------------------------------------------------------------------------------------- taps form
+// Every big channel has small_group() small ones of its own: [batch, channels, multiplier, spatial..].
+
+// The weights of one place, at every element.
+hlo::Value weight_at(const Convolution& conv, const hlo::Value& weight, int64_t k, const Dims& dims) {
+  int64_t places = conv.window.taps(), channels = conv.big_channels, multiplier = conv.small_group();
+  hlo::Value flat = hlo::reshape(weight, {channels, multiplier, places});
+  hlo::Value one = hlo::reshape(hlo::slice(flat, {0, 0, k}, {channels, multiplier, k + 1}, {1, 1, 1}), {channels, multiplier});
+  return hlo::broadcast_in_dim(one, dims, {1, 2});
+}
+Dims multiplied(const Convolution& conv) {
+  return Convolution::joined({conv.batch, conv.big_channels, conv.small_group()}, conv.window.output);
+}
+// What place k sees, once for each of the channel's small ones.
+hlo::Value repeated_tap(const Convolution& conv, const hlo::Value& padded, int64_t k) {
+  Dims map = Convolution::joined({0, 1}, spatial_from(3, conv.spatial()));
+  return hlo::broadcast_in_dim(tap(conv.window, padded, conv.window.place(k)), multiplied(conv), map);
+}
+
+hlo::Value gather_taps(const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
+  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0)), sum;
+  for (int64_t k = 0; k < conv.window.taps(); ++k) {
+    hlo::Value one = repeated_tap(conv, padded, k) * weight_at(conv, weight, k, multiplied(conv));
+    sum = sum ? sum + one : one;
+  }
+  return hlo::reshape(sum, conv.small());
+}
+
+hlo::Value spread_taps(const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
+  hlo::Value split = hlo::reshape(small, multiplied(conv));
+  int64_t k = 0;
+  return fold(conv.window, [&](const Dims&) {
+    return hlo::reduce(split * weight_at(conv, weight, k++, split.dims()), {2}, hlo::Reducer::Add);
+  });
+}
+
+hlo::Value relate_taps(const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0));
+  hlo::Value split = hlo::reshape(small, multiplied(conv));
+  Dims over = Convolution::joined({0}, spatial_from(3, conv.spatial()));
+  hlo::Values places;
+  for (int64_t k = 0; k < conv.window.taps(); ++k) {
+    hlo::Value sum = hlo::reduce(repeated_tap(conv, padded, k) * split, over, hlo::Reducer::Add);
+    places.push_back(hlo::reshape(sum, {conv.small_channels, 1}));
+  }
+  return hlo::reshape(hlo::concatenate(places, 1), conv.weight());
+}
+
+// ------------------------------------------------------------------------------------------ the three products
+
+hlo::Value gather(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
+  switch (conv.form) {
+    case Form::Native: return gather_native(c, conv, big, weight);
+    case Form::Columns: return gather_columns(c, conv, big, weight);
+    case Form::Taps: return gather_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
+  }
+  fail(ErrorCode::Internal, "convolution: unknown form");
+}
+hlo::Value spread(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
+  switch (conv.form) {
+    case Form::Native: return spread_native(c, conv, small, weight);
+    case Form::Columns: return spread_columns(c, conv, small, weight);
+    case Form::Taps: return spread_taps(conv, hlo::convert(small, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
+  }
+  fail(ErrorCode::Internal, "convolution: unknown form");
+}
+hlo::Value relate(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  switch (conv.form) {
+    case Form::Native: return relate_native(c, conv, big, small);
+    case Form::Columns: return relate_columns(c, conv, big, small);
+    case Form::Taps: return relate_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(small, accumulator(conv)));
+  }
+  fail(ErrorCode::Internal, "convolution: unknown form");
+}
+
+void expect_same_element(const Context& c, const Type& input, const Type& weight) {
+  c.expect(input.element == weight.element, ErrorCode::InvalidArgument, "Input type (", torch_name(input.element), ") and weight type (",
+           torch_name(weight.element), ") should be the same");
+}
+
+hlo::Values convolution(Context& c) {
+  Type input = c.type("input"), weight = c.type("weight");
+  expect_same_element(c, input, weight);
+  Convolution conv = convolution_of(c, input, weight.dims);
+  hlo::Value result = c.flag("transposed") ? spread(c, conv, c.tensor("input"), c.tensor("weight"))
+                                           : gather(c, conv, c.tensor("input"), c.tensor("weight"));
+  if (c.has("bias")) result = result + hlo::broadcast_in_dim(c.tensor("bias", result.element()), result.dims(), {1});
+  return {hlo::convert(result, input.element)};
+}
+
+// Gradients of input, weight and bias, each where output_mask asks for it.
+hlo::Values convolution_backward(Context& c) {
+  Type input = c.type("input"), weight = c.type("weight");
+  Convolution conv = convolution_of(c, input, weight.dims);
+  bool transposed = c.flag("transposed");
+  Dims mask = c.ints("output_mask");
+  hlo::Value grad = c.tensor("grad_output", input.element);
+  hlo::Values results(3);
+  if (mask[0]) {
+    hlo::Value w = c.tensor("weight");
+    results[0] = transposed ? gather(c, conv, grad, w) : spread(c, conv, grad, w);
+  }
+  if (mask[1]) {
+    hlo::Value x = c.tensor("input");
+    results[1] = transposed ? relate(c, conv, grad, x) : relate(c, conv, x, grad);
+  }
+  if (mask[2]) {
+    Dims over = Convolution::joined({0}, spatial_from(2, conv.spatial()));
+    results[2] = hlo::reduce(hlo::convert(grad, accumulator(conv)), over, hlo::Reducer::Add);
+  }
+  for (hlo::Value& result : results)
+    if (result) result = hlo::convert(result, input.element);
+  return results;
+}
+
+// --------------------------------------------------------------------------------------- unfold, fold, columns
+// [batch, channels, height, width] to [batch, channels * places, positions] and the transpose; the batch may be missing.
+
+Sliding column_window(const Context& c, const Dims& input) {
+  Sliding window{.first = 2, .input = input, .size = c.ints("kernel_size"), .stride = c.ints("stride"),
+                 .padding = c.ints("padding"), .dilation = c.ints("dilation"), .output = {}};
+  for (Dims* list : {&window.size, &window.stride, &window.padding, &window.dilation})
+    if (list->size() == 1) list->push_back((*list)[0]);
+  for (size_t i = 0; i < 2; ++i) {
+    c.expect(window.size[i] > 0 && window.stride[i] > 0 && window.dilation[i] > 0 && window.padding[i] >= 0, ErrorCode::InvalidArgument,
+             "kernel size, stride and dilation should be greater than zero and padding non-negative, but got kernel_size: ",
+             to_string(window.size), ", stride: ", to_string(window.stride), ", dilation: ", to_string(window.dilation),
+             ", padding: ", to_string(window.padding));
+    window.output.push_back(window_positions(input[i], window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
+  }
+  return window;
+}
+
+hlo::Values im2col(Context& c) {
+  hlo::Value x = c.tensor("self");
+  bool batched = x.rank() == 4;
+  c.expect(batched || x.rank() == 3, ErrorCode::InvalidArgument,
+           "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+           to_string(x.dims()));
+  if (!batched) x = hlo::reshape(x, Convolution::joined({1}, x.dims()));
+  Sliding window = column_window(c, {x.dims()[2], x.dims()[3]});
+  c.expect(window.output[0] > 0 && window.output[1] > 0, ErrorCode::InvalidArgument, "Given input with spatial size ",
+           to_string(window.input), ", calculated shape of the array of sliding blocks as ", to_string(window.output),
+           ", but its components must be at least one.");
+  int64_t batch = x.dims()[0], channels = x.dims()[1], count = product(window.output);
+  hlo::Value padded = pad_for(window, x, hlo::scalar_like(x, 0));
+  hlo::Values taps;
+  for (int64_t k = 0; k < window.taps(); ++k)
+    taps.push_back(hlo::reshape(tap(window, padded, window.place(k)), {batch, channels, 1, count}));
+  Dims result{batch, channels * window.taps(), count};
+  if (!batched) result.erase(0);
+  return {hlo::reshape(hlo::concatenate(taps, 2), result)};
+}
+
+hlo::Values col2im(Context& c) {
+  hlo::Value x = c.tensor("self");
+  bool batched = x.rank() == 3;
+  c.expect(batched || x.rank() == 2, ErrorCode::InvalidArgument,
+           "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ",
+           to_string(x.dims()));
+  if (!batched) x = hlo::reshape(x, Convolution::joined({1}, x.dims()));
+  Dims size = c.ints("output_size");
+  if (size.size() == 1) size.push_back(size[0]);
+  Sliding window = column_window(c, size);
+  int64_t batch = x.dims()[0], places = window.taps(), count = product(window.output);
+  c.expect(x.dims()[1] % places == 0, ErrorCode::InvalidArgument,
+           "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=", x.dims()[1],
+           " and kernel_size=", to_string(window.size));
+  c.expect(window.output[0] > 0 && window.output[1] > 0 && x.dims()[2] == count, ErrorCode::InvalidArgument,
+           "Given output_size=", to_string(size), ", kernel_size=", to_string(window.size), ", dilation=", to_string(window.dilation),
+           ", padding=", to_string(window.padding), ", stride=", to_string(window.stride),
+           ", expected size of input's dimension 2 to match the calculated number of sliding blocks ", count,
+           ", but got input.size(2)=", x.dims()[2]);
+  int64_t channels = x.dims()[1] / places, k = 0;
+  hlo::Value columns = hlo::reshape(x, {batch, channels, places, window.output[0], window.output[1]});
+  hlo::Value result = fold(window, [&](const Dims&) {
+    Dims start(5, 0), limit = columns.dims();
+    start[2] = k;
+    limit[2] = ++k;
+    hlo::Value one = hlo::slice(columns, start, limit, Dims(5, 1));
+    return hlo::reshape(one, {batch, channels, window.output[0], window.output[1]});
+  });
+  if (!batched) result = hlo::reshape(result, {channels, size[0], size[1]});
+  return {result};
+}
+
+// The gradient of Tensor.unfold: the last dimension of grad_in goes back to `dim`.
+hlo::Values unfold_backward(Context& c) {
+  hlo::Value grad = c.tensor("grad_in");
+  Dims sizes = c.ints("input_sizes");
+  int64_t size = c.integer("size"), step = c.integer("step");
+  if (sizes.empty()) return {hlo::reshape(grad, {})};
+  int64_t dim = wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size())), last = grad.rank() - 1;
+  if (grad.type.count() == 0) return {hlo::constant(c.builder(), {grad.element(), sizes}, 0)};
+  int64_t positions = grad.dims()[static_cast<size_t>(dim)];
+  if (size <= kMostTaps) {
+    Sliding window{.first = dim, .input = {sizes[static_cast<size_t>(dim)]}, .size = {size}, .stride = {step}, .padding = {0},
+                   .dilation = {1}, .output = {positions}};
+    return {fold(window, [&](const Dims& place) {
+      Dims start(grad.rank(), 0), limit = grad.dims(), dims = grad.dims();
+      start[static_cast<size_t>(last)] = place[0];
+      limit[static_cast<size_t>(last)] = place[0] + 1;
+      dims.pop_back();
+      return hlo::reshape(hlo::slice(grad, start, limit, Dims(grad.rank(), 1)), dims);
+    })};
+  }
+  // Long windows: position p, place k is element p * step + k.
+  Dims order{dim, last}, map, zero_dims{sizes[static_cast<size_t>(dim)]};
+  for (int64_t i = 0; i < last; ++i)
+    if (i != dim) order.push_back(i), zero_dims.push_back(sizes[static_cast<size_t>(i)]), map.push_back(static_cast<int64_t>(map.size()) + 1);
+  Type index{ElementType::S64, {positions, size}};
+  hlo::Value at = hlo::iota(c.builder(), index, 0) * hlo::constant(c.builder(), index, step) + hlo::iota(c.builder(), index, 1);
+  Dims rows = zero_dims;
+  rows[0] = positions * size;
+  hlo::Value updates = hlo::reshape(hlo::transpose(grad, order), rows);
+  hlo::ScatterDims dims{.update_window_dims = map, .inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1};
+  hlo::Value sum = hlo::scatter({hlo::constant(c.builder(), {grad.element(), zero_dims}, 0)}, hlo::reshape(at, {positions * size, 1}),
+                                {updates}, dims, hlo::body_of(hlo::Reducer::Add))[0];
+  Dims back;
+  for (int64_t i = 0; i < last; ++i) back.push_back(i == dim ? 0 : i < dim ? i + 1 : i);
+  return {hlo::transpose(sum, back)};
+}
+
+}  // namespace
+
+Table convolution_table() {
+  return {
+      row("convolution_overrideable", convolution),
+      row("convolution_backward_overrideable", convolution_backward),
+
+      row("im2col", im2col),
+      row("im2col.out", im2col),
+      row("col2im", col2im),
+      row("col2im.out", col2im),
+      row("unfold_backward", unfold_backward),
+  };
+}
+
+}  // namespace tpu::ops
