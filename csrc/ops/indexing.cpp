@@ -19,7 +19,6 @@ struct Access {
   hlo::Values indices;  // one per dimension; those that are there have dims `shape`
   Dims shape;
   int64_t at = 0;       // where `shape` stands among the whole dimensions of the result
-  bool may_miss = false;  // an index of `size` means: nowhere (writes only)
 
   bool whole(int64_t d) const { return !indices[static_cast<size_t>(d)]; }
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
@@ -38,14 +37,14 @@ struct Access {
 
 /// x[:, .., index, .., :] with `index` (any rank) in dimension `dim`.
 Access along(const hlo::Value& x, int64_t dim, const hlo::Value& index) {
-  Access access{x.dims(), hlo::Values(x.dims().size()), index.dims(), dim, false};
+  Access access{x.dims(), hlo::Values(x.dims().size()), index.dims(), dim};
   access.indices[static_cast<size_t>(dim)] = index;
   return access;
 }
 
 /// Element by element as gather and scatter define it: dimension `dim` from `index`, the others from the position in `index`.
 Access elementwise(const hlo::Value& x, int64_t dim, const hlo::Value& index) {
-  Access access{x.dims(), {}, index.dims(), 0, false};
+  Access access{x.dims(), {}, index.dims(), 0};
   for (int64_t d = 0; d < x.rank(); ++d)
     access.indices.push_back(d == dim ? index : hlo::iota(*index.builder, index.type, d));
   return access;
@@ -88,7 +87,7 @@ hlo::Value write(const hlo::Value& x, const Access& access, const hlo::Value& up
   Dims shape_dims;
   for (size_t i = 0; i < access.shape.size(); ++i) shape_dims.push_back(access.at + static_cast<int64_t>(i));
 
-  hlo::Value row, missing;
+  hlo::Value row;
   int64_t stride = 1, nth = 0;
   for (int64_t d = 0; d <= last; ++d) nth += access.whole(d);
   int64_t rows = product(access.sizes) / inner;
@@ -98,15 +97,10 @@ hlo::Value write(const hlo::Value& x, const Access& access, const hlo::Value& up
         access.whole(d)
             ? hlo::iota(*x.builder, {type, lead}, access.position(--nth))
             : hlo::broadcast_in_dim(hlo::convert(access.indices[static_cast<size_t>(d)], type), lead, shape_dims);
-    if (access.may_miss && !access.whole(d)) {
-      hlo::Value outside = hlo::ge(part, hlo::like(part, access.sizes[d]));
-      missing = missing ? hlo::or_(missing, outside) : outside;
-    }
     if (stride != 1) part = part * hlo::like(part, stride);
     row = row ? row + part : part;
     stride *= access.sizes[d];
   }
-  if (missing) row = hlo::select(missing, hlo::like(row, rows), row);
   int64_t count = product(lead);
   hlo::ScatterDims dims;
   dims.inserted_window_dims = {0};
@@ -434,177 +428,85 @@ hlo::Values masked_scatter(Context& c) {
 bool is_mask(ElementType element) { return element == ElementType::Pred || element == ElementType::U8; }
 
 /// Note [Masks as indices]
-/// x[mask] has as many elements as the mask has true ones, which no program can make a shape of. A read gets the number
-/// from PyTorch's own meta function, which counts on the host; a write needs no exact number: its values have it, or are
-/// broadcast, and then as many slots are used as the mask has elements, the surplus ones sent out of range and so dropped.
-/// `slots` positions of the true elements of the mask, one 1-d index tensor per dimension. `repeat`: where the mask has
-/// a single true element all slots show it, as a dimension of size 1 broadcasts.
-hlo::Values positions_of(const hlo::Value& mask, int64_t slots, bool repeat) {
-  hlo::Builder& builder = *mask.builder;
-  int64_t count = mask.type.count();
-  hlo::Value flat = hlo::reshape(mask, {count});
-  hlo::Value seen = running_count(flat);
-  // The k-th true element writes its own position to slot k; false ones write to slot `slots`, which does not exist.
-  hlo::Value slot = hlo::select(flat, seen - hlo::like(seen, 1), hlo::like(seen, slots));
-  hlo::Value found = hlo::constant(builder, {ElementType::S32, {slots}}, count);
-  if (count != 0) found = write(found, along(found, 0, slot), hlo::iota(builder, seen.type, 0), replace);
-  if (repeat && slots != 0) {
-    hlo::Value first = hlo::reshape(hlo::slice(found, {0}, {1}, {1}), {});
-    hlo::Value single = hlo::eq(last_of(seen), hlo::constant(builder, ElementType::S32, 1));
-    found = hlo::select(single, hlo::broadcast(first, {slots}), found);
-  }
-  // The first dimension takes the whole quotient, so that a position past the end stays past the end.
-  hlo::Values parts(mask.dims().size());
-  for (size_t d = mask.dims().size(); d-- > 0;) {
-    hlo::Value size = hlo::like(found, mask.dims()[d]);
-    parts[d] = d == 0 ? found : hlo::remainder(found, size);
-    if (d != 0) found = found / size;
-  }
-  return parts;
-}
+/// x[mask] has as many elements as the mask has true ones, and a shape is part of a program. So masks become programs only
+/// where their count is no shape: x[mask] = value is a select. The rest is NotImplemented here: on the CPU plugin the host
+/// path is as fast and compiles nothing when the count changes; on a TPU the aten layer counts first (nonzero on the
+/// host) and hands over positions.
 
-/// What stands in the list of indices, per dimension of self, before masks are turned into positions.
+/// The tensors in the list of indices and the dimensions of self that they index.
 struct IndexList {
   struct Entry {
-    int64_t dim;  // first dimension it indexes
+    int64_t dim;  // the first one, for a mask
     hlo::Value value;
   };
   std::vector<Entry> entries;
-  Dims tensors;       // broadcast dims of the integer tensors
-  bool has_mask = false, has_tensor = false;
-  int64_t most = 0;   // elements of the largest mask
+  bool has_mask = false;
+  Dims shape;  // the integer tensors broadcast together
 };
 
 IndexList index_list(Context& c, const Dims& sizes) {
   IndexList list;
-  int64_t dim = 0, rank = static_cast<int64_t>(sizes.size()), number = 0;
+  int64_t dim = 0, rank = static_cast<int64_t>(sizes.size());
   for (const hlo::Value& value : c.tensors("indices")) {
     if (!value) {
-      ++dim, ++number;
+      ++dim;
       continue;
     }
-    ElementType element = value.element();
-    c.expect(is_mask(element) || element == ElementType::S64 || element == ElementType::S32, ErrorCode::Index,
-             "tensors used as indices must be long, int, byte or bool tensors");
     list.entries.push_back({dim, value});
-    if (is_mask(element)) {
+    if (is_mask(value.element())) {
       for (int64_t i = 0; i < value.rank(); ++i) {
         c.expect(dim + i < rank && value.dims()[i] == sizes[dim + i], ErrorCode::Index, "The shape of the mask ",
                  to_string(value.dims()), " at index ", i, " does not match the shape of the indexed tensor ",
                  to_string(sizes), " at index ", dim + i);
       }
       list.has_mask = true;
-      list.most = std::max(list.most, value.type.count());
       dim += value.rank();
-    } else {
-      list.tensors = broadcast_dims(list.tensors, value.dims());
-      list.has_tensor = true;
-      ++dim;
+      continue;
     }
-    ++number;
+    c.expect(value.element() == ElementType::S64 || value.element() == ElementType::S32, ErrorCode::Index,
+             "tensors used as indices must be long, int, byte or bool tensors");
+    list.shape = broadcast_dims(list.shape, value.dims());
+    ++dim;
   }
   c.expect(dim <= rank, ErrorCode::Index, "too many indices for tensor of dimension ", rank, " (got ", dim, ")");
   return list;
 }
 
 /// The index tensors stand where the first of them is, if they are neighbours, else in front.
-int64_t place_of(const hlo::Values& per_dim) {
-  int64_t first = -1, last = -1, count = 0;
-  for (size_t d = 0; d < per_dim.size(); ++d) {
-    if (!per_dim[d]) continue;
-    if (first < 0) first = static_cast<int64_t>(d);
-    last = static_cast<int64_t>(d);
-    ++count;
-  }
-  return last - first + 1 == count ? std::max<int64_t>(first, 0) : 0;
-}
-
-/// `slots`: positions to take from each mask.
-Access access_of(Context& c, const Dims& sizes, const IndexList& list, int64_t slots) {
-  Access access{sizes, hlo::Values(sizes.size()), list.tensors, 0, list.has_mask};
+Access access_of(Context& c, const Dims& sizes, const IndexList& list) {
+  Access access{sizes, hlo::Values(sizes.size()), list.shape, 0};
   for (const IndexList::Entry& entry : list.entries) {
-    auto dim = static_cast<size_t>(entry.dim);
-    if (is_mask(entry.value.element())) {
-      hlo::Value mask = hlo::convert(entry.value, ElementType::Pred);
-      hlo::Values parts = positions_of(mask, slots, list.has_tensor || list.entries.size() > 1);
-      for (size_t i = 0; i < parts.size(); ++i) access.indices[dim + i] = parts[i];
-      if (!parts.empty()) access.shape = broadcast_dims(access.shape, {slots});
-    } else {
-      access.indices[dim] = checked(c, entry.value, bounds(entry.dim, sizes[entry.dim], ErrorCode::Index, true));
-    }
+    hlo::Value position = checked(c, entry.value, bounds(entry.dim, sizes[entry.dim], ErrorCode::Index, true));
+    access.indices[static_cast<size_t>(entry.dim)] = broadcast_to(position, list.shape);
   }
-  for (hlo::Value& index : access.indices)
-    if (index) index = broadcast_to(index, access.shape);
-  access.at = place_of(access.indices);
+  int64_t first = list.entries.front().dim, last = list.entries.back().dim;
+  if (last - first + 1 == static_cast<int64_t>(list.entries.size())) access.at = first;
   return access;
-}
-
-/// Rank of the broadcast index tensors.
-int64_t index_rank(const IndexList& list) {
-  return std::max(static_cast<int64_t>(list.tensors.size()), int64_t{list.has_mask});
-}
-
-/// Where the index tensors will stand, without making them.
-int64_t place_of(const IndexList& list, int64_t rank) {
-  hlo::Values marks(static_cast<size_t>(rank));
-  for (const IndexList::Entry& entry : list.entries) {
-    int64_t covered = is_mask(entry.value.element()) ? entry.value.rank() : 1;
-    for (int64_t i = 0; i < covered; ++i) marks[static_cast<size_t>(entry.dim + i)] = entry.value;
-  }
-  return place_of(marks);
-}
-
-/// A 0-d mask adds a dimension of size 1 or 0 in front of those it indexes, none of them its own: x[True].
-bool has_0d_mask(const IndexList& list) {
-  for (const IndexList::Entry& entry : list.entries)
-    if (is_mask(entry.value.element()) && entry.value.rank() == 0) return true;
-  return false;
 }
 
 hlo::Values index(Context& c) {
   hlo::Value self = c.tensor("self");
   IndexList list = index_list(c, self.dims());
-  c.expect(!has_0d_mask(list), ErrorCode::NotImplemented, "index: a 0-d mask as index runs on the host");
-  int64_t slots = list.tensors.empty() ? 1 : list.tensors.back();
-  if (list.has_mask && slots == 1) {
-    c.expect(c.target(0).has_value(), ErrorCode::InvalidArgument, "index: out= of a masked read must have the right size");
-    slots = c.target(0)->dims[place_of(list, self.rank()) + index_rank(list) - 1];
-  }
+  c.expect(!list.has_mask, ErrorCode::NotImplemented, "index: the size of the result depends on a mask");
   if (list.entries.empty()) return {self};
-  return {read(self, access_of(c, self.dims(), list, slots))};
+  return {read(self, access_of(c, self.dims(), list))};
 }
 
-/// self[:, mask, :] = values for one mask and nothing else: a select, without any scatter.
-hlo::Value put_masked(Context& c, const hlo::Value& self, const IndexList::Entry& entry, const hlo::Value& values,
-                      bool accumulate) {
-  hlo::Value mask = hlo::convert(entry.value, ElementType::Pred);
-  Dims front(self.dims().begin(), self.dims().begin() + entry.dim);
-  Dims back(self.dims().begin() + entry.dim + mask.rank(), self.dims().end());
-  auto joined = [&](const Dims& middle) {
-    Dims all = front;
-    for (int64_t size : middle) all.push_back(size);
-    for (int64_t size : back) all.push_back(size);
-    return all;
-  };
-  int64_t count = mask.type.count();
-  size_t at = back.size() + 1;  // from the end
-  int64_t given = values.dims().size() >= at ? values.dims()[values.dims().size() - at] : 1;
-  hlo::Value spread = broadcast_to(values, joined({given}));
-  if (given != 1) {
-    hlo::Value seen = running_count(hlo::reshape(mask, {count}));
-    hlo::Value total = count == 0 ? hlo::constant(c.builder(), ElementType::S32, 0) : last_of(seen);
-    Dims shape = joined({given});
-    c.require_not(hlo::ne(total, hlo::like(total, given)), total, ErrorCode::InvalidArgument,
-                  concat("shape mismatch: value tensor of shape ", to_string(values.dims()),
-                         " cannot be broadcast to an indexing result with {} elements of the mask"));
-    if (given == 0 || count == 0) return self;
-    spread = read(spread, along(spread, entry.dim, seen - hlo::like(seen, 1)));
-    spread = hlo::reshape(spread, self.dims());
-  } else {
-    spread = broadcast_to(hlo::reshape(spread, joined(Dims(mask.dims().size(), 1))), self.dims());
+/// self[:, mask, :] = values with a size of 1 where the true elements go; see Note [Masks as indices].
+hlo::Value put_masked(Context& c, const hlo::Value& self, const IndexList& list, const hlo::Value& values, bool accumulate) {
+  int64_t dim = list.entries[0].dim;
+  hlo::Value mask = hlo::convert(list.entries[0].value, ElementType::Pred);
+  int64_t behind = self.rank() - dim - mask.rank();
+  c.expect(list.entries.size() == 1 && (values.rank() <= behind || values.dims()[values.rank() - 1 - behind] == 1),
+           ErrorCode::NotImplemented, "index_put: the size of the values depends on a mask");
+  // The values have one dimension where self has those of the mask.
+  Dims dims(static_cast<size_t>(self.rank()), 1), map;
+  for (int64_t i = 1; i <= values.rank(); ++i) {
+    int64_t position = i <= behind ? self.rank() - i : self.rank() - i - mask.rank() + 1;
+    if (i != behind + 1 && position >= 0) dims[position] = values.dims()[values.rank() - i];
   }
-  Dims map;
-  for (int64_t i = 0; i < mask.rank(); ++i) map.push_back(entry.dim + i);
+  hlo::Value spread = broadcast_to(hlo::reshape(values, dims), self.dims());
+  for (int64_t i = 0; i < mask.rank(); ++i) map.push_back(dim + i);
   hlo::Value chosen = hlo::broadcast_in_dim(mask, self.dims(), map);
   return hlo::select(chosen, accumulate ? self + spread : spread, self);
 }
@@ -617,32 +519,20 @@ hlo::Values index_put(Context& c) {
   hlo::Value values = c.tensor("values", self.element());
   bool accumulate = c.flag("accumulate");
   IndexList list = index_list(c, self.dims());
-  if (list.has_mask && list.entries.size() == 1) return {put_masked(c, self, list.entries[0], values, accumulate)};
-  c.expect(!has_0d_mask(list), ErrorCode::NotImplemented, "index_put: a 0-d mask as index runs on the host");
+  if (list.has_mask) return {put_masked(c, self, list, values, accumulate)};
   if (list.entries.empty()) {
     hlo::Value spread = broadcast_to(values, self.dims());
     return {accumulate ? self + spread : spread};
   }
-  int64_t slots = list.tensors.empty() ? 1 : list.tensors.back();
-  if (list.has_mask && slots == 1) {
-    // The size of the values where the mask's elements go, counted from the end; see Note [Masks as indices].
-    int64_t indexed = 0;
-    for (const IndexList::Entry& entry : list.entries)
-      indexed += is_mask(entry.value.element()) ? entry.value.rank() : 1;
-    int64_t behind = self.rank() - indexed - place_of(list, self.rank());
-    slots = behind < values.rank() ? values.dims()[values.rank() - 1 - behind] : 1;
-    if (slots == 1) slots = list.most;
-  }
-  Access access = access_of(c, self.dims(), list, slots);
+  Access access = access_of(c, self.dims(), list);
   Dims dims = access.dims();
-  hlo::Value spread;
   try {
-    spread = broadcast_to(values, dims);
+    values = broadcast_to(values, dims);
   } catch (const Error&) {
     c.fail(ErrorCode::InvalidArgument, "shape mismatch: value tensor of shape ", to_string(values.dims()),
            " cannot be broadcast to indexing result of shape ", to_string(dims));
   }
-  return {accumulate ? add_at(self, access, spread) : write(self, access, spread, replace)};
+  return {accumulate ? add_at(self, access, values) : write(self, access, values, replace)};
 }
 
 }  // namespace

@@ -1,0 +1,2 @@
+#include "ops/promotion.h"
+namespace tpu::ops { Table random_table() { return {}; } }
