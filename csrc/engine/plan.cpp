@@ -58,6 +58,12 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
     plan->output_bytes += output.stored.bytes();
     plan->any_donor |= output.donor >= 0;
   }
+  bool must_resize = false;
+  for (const graph::Output& output : lowered.outputs) must_resize |= output.resized;
+  if (must_resize) {
+    plan->outputs = std::move(lowered.outputs);
+    return plan;
+  }
   int64_t input_bytes = 0;
   for (const Type& type : graph.inputs) input_bytes += type.bytes();
   device.expect_room(plan->output_bytes);

@@ -9,6 +9,7 @@
 
 namespace tpu::engine {
 
+/// Without an executable when an `out=` tensor must be resized first: then only the logical types of the outputs are of use.
 struct Plan : cache::Entry {
   std::vector<graph::RuntimeArgument> arguments;
   std::vector<graph::Output> outputs;

@@ -111,7 +111,7 @@ void raise_failed_check(const Plan& plan, const pjrt::Buffer& packed) {
 void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs) {
   device.expect_room(plan.output_bytes);
   InlineVector<PJRT_Buffer*, 24> args;
-  for (const ValueRef& input : arguments.inputs) args.push_back(input->buffer().raw());
+  for (const Value* input : arguments.inputs) args.push_back(input->buffer().raw());
   std::vector<pjrt::Buffer> kept;
   std::optional<pjrt::Buffer> random;
   for (const graph::RuntimeArgument& argument : plan.arguments) {
@@ -141,7 +141,7 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
       if (output.donor < 0) continue;
       auto input = static_cast<size_t>(output.donor);
       Cell* cell = plan.checks.empty() ? arguments.donors[input] : nullptr;
-      if (cell != nullptr && cell->take_for_donation(arguments.inputs[input].get(), 1)) {
+      if (cell != nullptr && cell->take_for_donation(arguments.inputs[input], 1)) {
         donated.push_back(cell);
       } else {
         vetoed.push_back(output.donor);

@@ -11,7 +11,7 @@ namespace tpu::engine {
 
 /// The run-time arguments of one execution.
 struct Arguments {
-  std::span<const ValueRef> inputs;
+  std::span<Value* const> inputs;  // held by the caller, one reference each
   std::span<const int64_t> starts;
   std::span<const ops::Scalar> scalars;
   uint64_t seed = 0;

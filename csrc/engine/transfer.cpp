@@ -93,9 +93,7 @@ void resize(Cell& cell, int64_t bytes) {
   cell.store(adopt_host(cell.device(), data, type, [data] { std::free(data); }));
 }
 
-ValueRef retype(Cell& cell, const Value& value, ElementType element) {
-  int64_t count = value.type().bytes() / static_cast<int64_t>(size_of(element));
-  Type type{element, {count}};
+ValueRef retype(Cell& cell, const Value& value, const Type& type) {
   ValueRef typed;
   if (cell.device().is_cpu()) {
     value.wait();

@@ -24,8 +24,8 @@ ValueRef to_device(const Value& value, Device& device);
 ValueRef load_or_zeros(Cell& cell, const Type& unset);
 /// Changes the size: the Value becomes a flat one, cut, or followed by zeros.
 void resize(Cell& cell, int64_t bytes);
-/// The Cell's Value as a flat one of another element type with the same bytes, without a copy on a CPU plugin: how a loaded checkpoint, whose storages
-/// arrive as bytes, gets its type once.
-ValueRef retype(Cell& cell, const Value& value, ElementType element);
+/// The Cell's Value as one of another type with the same bytes, without a copy on a CPU plugin: how a loaded checkpoint, whose storages arrive as
+/// bytes, gets its type once.
+ValueRef retype(Cell& cell, const Value& value, const Type& type);
 
 }  // namespace tpu::engine

@@ -14,7 +14,7 @@ namespace tpu::graph {
 
 /// How an operand of a node comes about: an input of the graph seen through a view.
 struct Read {
-  int input = 0;
+  int input = 0;  // -1: the storage is unset and reads as zeros
   ViewPlan plan;
   int first_start = 0;  // position of its starts in the vector of all starts
 };
@@ -30,7 +30,7 @@ struct Write {
   Kind kind = Kind::Fresh;
   Type type;           // Replace, Update: logical type of the tensor written to
   Dims permutation;    // Replace, Fresh: storage dimension i is logical dimension permutation[i]; empty when row-major
-  int input = -1;      // Update: the old base
+  int input = -1;      // Update: the old base; -1: unset, zeros
   ViewPlan plan;       // Update
   int first_start = 0;
   bool resizes = false;  // `out=`: the tensor takes the shape of the result if they differ

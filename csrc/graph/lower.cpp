@@ -100,6 +100,11 @@ Dims permuted(const Dims& dims, const Dims& permutation) {
   return result;
 }
 
+// The storage that a view lies over; an unset one is all zeros.
+Value base_of(hlo::Builder& builder, const Values& inputs, int input, const ViewPlan& plan) {
+  return input >= 0 ? inputs[static_cast<size_t>(input)] : hlo::constant(builder, plan.base, 0);
+}
+
 // The result as its tensor stores it, and what became of it.
 Value bind_result(Value result, const Write& write, const ops::Call& call, const Values& inputs,
                   RuntimeArguments& arguments, Output& output) {
@@ -119,7 +124,7 @@ Value bind_result(Value result, const Write& write, const ops::Call& call, const
     }
   }
   if (write.kind == Write::Kind::Update) {
-    Value base = inputs[static_cast<size_t>(write.input)];
+    Value base = base_of(*result.builder, inputs, write.input, write.plan);
     output.stored = base.type;
     return lower_write(base, write.plan, arguments.starts(write.plan, write.first_start), result);
   }
@@ -157,8 +162,8 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     const Node& node = graph.nodes[n];
     ops::Context::Sources sources;
     for (const Read& read : node.reads) {
-      sources.operands.push_back(
-          lower_read(inputs[static_cast<size_t>(read.input)], read.plan, arguments.starts(read.plan, read.first_start)));
+      sources.operands.push_back(lower_read(base_of(builder, inputs, read.input, read.plan), read.plan,
+                                            arguments.starts(read.plan, read.first_start)));
     }
     sources.take_scalar = [&](int index, ElementType type) { return arguments.scalar(first_scalar + index, type); };
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };

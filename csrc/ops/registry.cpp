@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "ops/families.h"
 #include "ops/row.h"
 
@@ -19,6 +20,9 @@ struct Registry {
       auto* table = new Table(family.table());  // rows live as long as the process
       for (Row& row : *table) {
         row.family = family.name;
+        Hasher hasher;
+        hasher.add(row.name);
+        row.name_hash = hasher.finish().low;
         check(by_name.emplace(row.name, &row).second, ErrorCode::Internal, "two rows for aten::", row.name);
         rows.push_back(&row);
       }

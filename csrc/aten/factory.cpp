@@ -1,0 +1,52 @@
+// Factories: new tensors whose storage is unset: nothing is allocated on the device before the first write.
+#include <ATen/EmptyTensor.h>
+#include <torch/library.h>
+
+#include "aten/tensor.h"
+#include "aten/types.h"
+#include "device/errors.h"
+
+namespace tpu::aten {
+
+namespace {
+
+void check_options(std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout, std::optional<bool> pin_memory) {
+  TORCH_CHECK(!pin_memory || !*pin_memory, "Only dense CPU tensors can be pinned");
+  TORCH_CHECK_NOT_IMPLEMENTED(!layout || *layout == c10::kStrided, "device tpu has dense tensors only, got layout ",
+                              *layout, "; keep sparse tensors on the CPU or call .to_dense()");
+  if (dtype) device::translated([&] { element_of(*dtype); });
+}
+
+void check_sizes(c10::IntArrayRef sizes) {
+  for (int64_t size : sizes) TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
+}
+
+at::Tensor empty(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
+                 std::optional<c10::Device> device, std::optional<bool> pin_memory, std::optional<at::MemoryFormat> format) {
+  check_options(dtype, layout, pin_memory);
+  check_sizes(sizes);
+  return device::translated([&] {
+    at::Tensor tensor = make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, {}, {});
+    if (format && *format != at::MemoryFormat::Contiguous && *format != at::MemoryFormat::Preserve)
+      tensor.unsafeGetTensorImpl()->empty_tensor_restride(*format);
+    return tensor;
+  });
+}
+
+at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<c10::ScalarType> dtype,
+                         std::optional<c10::Layout> layout, std::optional<c10::Device> device, std::optional<bool> pin_memory) {
+  check_options(dtype, layout, pin_memory);
+  check_sizes(sizes);
+  TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
+              ") must match dimensionality of strides (", strides.size(), ")");
+  return device::translated([&] { return make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, strides, {}); });
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("empty.memory_format", TORCH_FN(empty));
+  m.impl("empty_strided", TORCH_FN(empty_strided));
+}
+
+}  // namespace
+
+}  // namespace tpu::aten

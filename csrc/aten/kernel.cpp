@@ -1,0 +1,239 @@
+#include "aten/kernel.h"
+
+#include <ATen/native/Resize.h>
+#include <ATen/ops/nonzero.h>
+
+#include <unordered_set>
+
+#include "aten/host.h"
+#include "aten/types.h"
+#include "base/log.h"
+#include "device/errors.h"
+#include "device/generator.h"
+#include "device/guard.h"
+#include "engine/runtime.h"
+
+namespace tpu::aten {
+
+namespace {
+
+// Calls whose lowering said NotImplemented (a dtype, a mode): they go to the host without asking again.
+class HostCalls {
+ public:
+  bool contains(const Hash128& key) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return keys_.count(key) != 0;
+  }
+  void add(const Hash128& key) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    keys_.insert(key);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<Hash128> keys_;
+};
+
+HostCalls& host_calls() {
+  static auto* calls = new HostCalls;
+  return *calls;
+}
+
+// `x[mask]` is `x[mask.nonzero()]`: a bool or byte tensor becomes one position tensor per dimension, and positions given on the CPU are moved.
+c10::IValue expanded_indices(const c10::IValue& value, const at::Tensor& self) {
+  c10::List<std::optional<at::Tensor>> expanded;
+  for (const c10::IValue& item : value.toListRef()) {
+    if (item.isNone() || !item.toTensor().defined()) {
+      expanded.push_back(std::nullopt);
+      continue;
+    }
+    at::Tensor index = item.toTensor();
+    if (!is_tpu(index)) index = index.to(self.device());
+    if (index.scalar_type() != at::kBool && index.scalar_type() != at::kByte) {
+      expanded.push_back(std::move(index));
+      continue;
+    }
+    auto first = static_cast<int64_t>(expanded.size());
+    for (int64_t j = 0; j < index.dim(); ++j) {
+      check(first + j < self.dim(), ErrorCode::Index, "too many indices for tensor of dimension ", self.dim());
+      check(index.size(j) == self.size(first + j), ErrorCode::Index, "The shape of the mask ", to_string(dims_of(index.sizes())),
+            " at index ", j, " does not match the shape of the indexed tensor ", to_string(dims_of(self.sizes())), " at index ",
+            first + j);
+    }
+    at::Tensor positions = at::nonzero(index);
+    if (index.dim() == 0) {
+      // A 0-d mask adds a dimension; torch unsqueezes self for it before the kernel is called, so this is a 1-d mask of one element.
+      expanded.push_back(positions.new_zeros({positions.size(0)}));
+      continue;
+    }
+    for (int64_t j = 0; j < index.dim(); ++j) expanded.push_back(positions.select(1, j));
+  }
+  return expanded;
+}
+
+bool needs_expansion(const c10::IValue& value) {
+  for (const c10::IValue& item : value.toListRef()) {
+    if (item.isNone() || !item.toTensor().defined()) continue;
+    const at::Tensor& index = item.toTensor();
+    if (!is_tpu(index) || index.scalar_type() == at::kBool || index.scalar_type() == at::kByte) return true;
+  }
+  return false;
+}
+
+void walk(Recording& recording, const Signature& signature, c10::ArrayRef<c10::IValue> arguments) {
+  for (size_t i = 0; i < signature.slots.size(); ++i) {
+    const Slot& slot = signature.slots[i];
+    const c10::IValue& value = arguments[i];
+    switch (slot.kind) {
+      case Slot::Kind::Tensor: {
+        static const at::Tensor undefined;
+        recording.tensor(slot, value.isNone() ? undefined : value.toTensor());
+        break;
+      }
+      case Slot::Kind::Tensors:
+        recording.tensors(slot, value.isNone() ? c10::ArrayRef<c10::IValue>() : value.toListRef());
+        break;
+      case Slot::Kind::Scalar: recording.number(slot, value); break;
+      case Slot::Kind::Param: recording.param(slot, value); break;
+      case Slot::Kind::Device:
+      case Slot::Kind::Generator:
+      case Slot::Kind::Ignored: break;
+    }
+  }
+  recording.results(arguments);
+}
+
+engine::Device& device_for(const Recording& recording, const Signature& signature, c10::ArrayRef<c10::IValue> arguments) {
+  if (recording.device() != nullptr) return *recording.device();
+  std::optional<c10::Device> given;
+  if (signature.device >= 0 && !arguments[static_cast<size_t>(signature.device)].isNone()) {
+    given = arguments[static_cast<size_t>(signature.device)].toDevice();
+  }
+  return device_of(given);
+}
+
+// Gives the `out=` tensors the shape of their results. True when any changed.
+bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
+  bool changed = false;
+  for (const graph::Output& output : plan.outputs) {
+    if (!output.resized) continue;
+    at::native::resize_output(*recording.targets()[static_cast<size_t>(output.result)], list_of(output.logical.dims));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+const Signature& Kernel::signature(const c10::OperatorHandle& op) {
+  std::call_once(once_, [&] { signature_ = std::make_unique<Signature>(op.schema(), row_); });
+  return *signature_;
+}
+
+void Kernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {
+  device::translated([&] { call(op, stack); });
+}
+
+void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
+  const Signature& signature = this->signature(op);
+  size_t first = stack->size() - signature.slots.size();
+  for (size_t i = 0; i < signature.slots.size(); ++i) {
+    c10::IValue& value = (*stack)[first + i];
+    if (signature.slots[i].is_indices && needs_expansion(value)) value = expanded_indices(value, (*stack)[first].toTensor());
+  }
+  c10::ArrayRef<c10::IValue> arguments(stack->data() + first, signature.slots.size());
+
+  std::optional<Recording> recording;
+  recording.emplace(row_, signature, nullptr);
+  walk(*recording, signature, arguments);
+  engine::Device& device = device_for(*recording, signature, arguments);
+  engine::Plan* plan = engine::find_plan(recording->key());
+  if (plan == nullptr) [[unlikely]] {
+    if (host_calls().contains(recording->key())) return run_on_host(op, stack);
+    graph::Graph graph;
+    recording.emplace(row_, signature, &graph);
+    walk(*recording, signature, arguments);
+    try {
+      plan = engine::make_plan(recording->key(), device, graph);
+    } catch (Error& error) {
+      if (error.code() == ErrorCode::NotImplemented && has_host_kernel(op)) {
+        log::at(3, "aten::", row_.name, " goes to the host: ", error.message());
+        host_calls().add(recording->key());
+        recording.reset();
+        return run_on_host(op, stack);
+      }
+      throw error.add_trail(concat("in ", to_string(graph.nodes[0].call), " on tpu"));
+    }
+  }
+  if (!plan->executable) {  // only the shapes of `out=` were worked out
+    if (resize_outputs(*plan, *recording)) {
+      recording.reset();
+      return call(op, stack);
+    }
+    fail(ErrorCode::Internal, "aten::", row_.name, ": a plan without a program");
+  }
+  if (log::level() >= 5) log::write(5, concat("call ", plan->name));
+
+  engine::Arguments run_arguments = recording->arguments();
+  if (plan->random_blocks > 0) {
+    std::optional<at::Generator> given;
+    if (signature.generator >= 0) {
+      const c10::IValue& value = arguments[static_cast<size_t>(signature.generator)];
+      if (!value.isNone()) given = value.toGenerator();
+    }
+    device::Block block =
+        device::generator_of(given, device.ordinal()).take(static_cast<uint64_t>(plan->random_blocks));
+    run_arguments.seed = block.seed;
+    run_arguments.counter = block.offset;
+  }
+  std::array<engine::ValueRef, 8> few;
+  std::vector<engine::ValueRef> many;
+  std::span<engine::ValueRef> outputs(few);
+  if (plan->outputs.size() > few.size()) {
+    many.resize(plan->outputs.size());
+    outputs = many;
+  }
+  engine::run(*plan, device, run_arguments, outputs);
+
+  // Bind: new tensors, or another Value in the Cell of a tensor that exists.
+  InlineVector<uint32_t, 8> made(recording->targets().size(), 0);  // result -> output number + 1
+  for (size_t k = 0; k < plan->outputs.size(); ++k) {
+    const graph::Output& output = plan->outputs[k];
+    made[static_cast<size_t>(output.result)] = static_cast<uint32_t>(k) + 1;
+    const at::Tensor* target = recording->targets()[static_cast<size_t>(output.result)];
+    if (target != nullptr) cell_of(*target).store(std::move(outputs[k]));
+  }
+  std::array<c10::IValue, 8> returned_few;
+  std::vector<c10::IValue> returned_many;
+  std::span<c10::IValue> returned(returned_few);
+  if (signature.return_count > returned_few.size()) {
+    returned_many.resize(signature.return_count);
+    returned = returned_many;
+  }
+  for (size_t r = 0; r < signature.return_count; ++r) {
+    const Result& result = signature.results[r];
+    if (result.argument >= 0) {
+      returned[r] = arguments[static_cast<size_t>(result.argument)];
+    } else if (made[r] == 0) {
+      returned[r] = at::Tensor();
+    } else {
+      const graph::Output& output = plan->outputs[made[r] - 1];
+      Dims strides;
+      if (!output.permutation.empty()) strides = strides_of(output.logical.dims, output.permutation);
+      returned[r] = make_tensor(device, scalar_type_of(output.logical.element), list_of(output.logical.dims),
+                                list_of(strides), std::move(outputs[made[r] - 1]));
+    }
+  }
+  recording.reset();
+  stack->resize(first);
+  for (size_t r = 0; r < signature.return_count; ++r) stack->push_back(std::move(returned[r]));
+}
+
+void copy_on_device(const at::Tensor& target, const at::Tensor& source) {
+  static auto* kernel = new Kernel(*ops::find_row("copy_"));
+  static const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
+  c10::Stack stack{target, source, false};
+  (*kernel)(op, {}, &stack);
+}
+
+}  // namespace tpu::aten

@@ -1,0 +1,32 @@
+// Kernel: the boxed kernel of one row. A call on `tpu` tensors goes in on torch's stack; its results come out, computed or being computed.
+#pragma once
+
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <memory>
+#include <mutex>
+
+#include "aten/recording.h"
+
+namespace tpu::aten {
+
+class Kernel final : public c10::OperatorKernel {
+ public:
+  explicit Kernel(const ops::Row& row) : row_(row) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
+
+ private:
+  const Signature& signature(const c10::OperatorHandle& op);
+  void call(const c10::OperatorHandle& op, c10::Stack* stack);
+
+  const ops::Row& row_;
+  std::once_flag once_;
+  std::unique_ptr<Signature> signature_;
+};
+
+/// Writes `source` into `target`, both on the same `tpu` device: casts, broadcasts, and writes through target's view.
+void copy_on_device(const at::Tensor& target, const at::Tensor& source);
+
+}  // namespace tpu::aten

@@ -1,0 +1,368 @@
+#include "aten/recording.h"
+
+#include <algorithm>
+
+#include "aten/types.h"
+#include "engine/runtime.h"
+#include "engine/transfer.h"
+
+namespace tpu::aten {
+
+namespace {
+
+// Tags keep ingredients of different kinds apart in the key.
+enum Tag : uint64_t { kNone = 1, kWhole, kView, kUnset, kScalar, kSpecial, kParam, kList, kFresh, kReplace, kUpdate, kDrop };
+
+Dims list_param(const c10::IValue& value) {
+  Dims dims;
+  for (const c10::IValue& item : value.toListRef()) {
+    if (item.isBool()) dims.push_back(item.toBool());
+    else if (item.isInt()) dims.push_back(item.toInt());
+    else dims.push_back(item.toSymInt().guard_int(__FILE__, __LINE__));
+  }
+  return dims;
+}
+
+Param param_of(const Slot& slot, const c10::IValue& value) {
+  if (value.isNone()) return {};
+  if (value.isBool()) return value.toBool();
+  if (slot.is_dtype) return element_of(static_cast<c10::ScalarType>(value.toInt()));
+  if (value.isInt()) return value.toInt();
+  if (value.isSymInt()) return value.toSymInt().guard_int(__FILE__, __LINE__);
+  if (value.isDouble()) return value.toDouble();
+  if (value.isString()) return value.toStringRef();
+  if (value.isList()) {
+    auto list = value.toListRef();
+    if (!list.empty() && list[0].isDouble()) {
+      std::vector<double> numbers;
+      for (const c10::IValue& item : list) numbers.push_back(item.toDouble());
+      return numbers;
+    }
+    return list_param(value);
+  }
+  fail(ErrorCode::NotImplemented, "argument '", slot.name, "' of kind ", value.tagKind(), " is not supported on device tpu");
+}
+
+ops::Scalar scalar_of(const c10::IValue& value) {
+  if (value.isDouble()) return ops::Scalar::of(value.toDouble());
+  if (value.isBool()) return ops::Scalar::of(value.toBool());
+  if (value.isComplexDouble()) return ops::Scalar::of(value.toComplexDouble().real(), value.toComplexDouble().imag());
+  if (value.isInt()) return ops::Scalar::of(value.toInt());
+  c10::Scalar scalar = value.toScalar();
+  if (scalar.isFloatingPoint()) return ops::Scalar::of(scalar.toDouble());
+  return ops::Scalar::of(scalar.toLong());
+}
+
+ElementType natural_type(const ops::Scalar& scalar) {
+  ElementType floating = engine::Runtime::get().settings().default_float;
+  switch (scalar.kind) {
+    case ops::Scalar::Kind::Bool: return ElementType::Pred;
+    case ops::Scalar::Kind::Int: return ElementType::S64;
+    case ops::Scalar::Kind::Double: return floating;
+    case ops::Scalar::Kind::Complex: return complex_of(floating);
+  }
+  return floating;
+}
+
+// The one element of a 0-d CPU tensor.
+ops::Scalar scalar_of(const at::Tensor& tensor) { return scalar_of(c10::IValue(tensor.item())); }
+
+bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, ElementType element) {
+  if (value.type().element != element || tensor.storage_offset() != 0 || !tensor.is_contiguous()) return false;
+  c10::IntArrayRef sizes = tensor.sizes();
+  const Dims& dims = value.type().dims;
+  return sizes.size() == dims.size() && std::equal(dims.begin(), dims.end(), sizes.begin());
+}
+
+// The Value under `tensor`, of the tensor's element type where the whole storage is read as another one: see engine::retype.
+engine::ValueRef value_under(const at::Tensor& tensor, ElementType element) {
+  engine::Cell& cell = cell_of(tensor);
+  engine::ValueRef value = cell.load();
+  if (!value || value->type().element == element || value->is_failed()) return value;
+  int64_t bytes = tensor.numel() * static_cast<int64_t>(tensor.itemsize());
+  // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there.
+  if (bytes == 0 || bytes != value->type().bytes() || value->type().element != ElementType::U8) return value;
+  Type type{element, tensor.is_contiguous() ? dims_of(tensor.sizes()) : Dims{tensor.numel()}};
+  return engine::retype(cell, *value, type);
+}
+
+Type flat_type(const at::Tensor& tensor, ElementType element) {
+  return {element, {static_cast<int64_t>(tensor.storage().nbytes() / size_of(element))}};
+}
+
+}  // namespace
+
+Recording::Recording(const ops::Row& row, const Signature& signature, graph::Graph* graph)
+    : row_(row), signature_(signature), graph_(graph) {
+  if (graph_ != nullptr) {
+    graph_->nodes.emplace_back();
+    node_ = &graph_->nodes.back();
+    node_->call.row = &row;
+  }
+  hasher_.add(row.name_hash);
+}
+
+Recording::~Recording() {
+  for (engine::Value* value : inputs_) value->release();
+}
+
+Hash128 Recording::key() const {
+  Hasher hasher = hasher_;
+  hasher.add(engine::Runtime::get().settings_hash());
+  return hasher.finish();
+}
+
+engine::Arguments Recording::arguments() const {
+  engine::Arguments arguments;
+  arguments.inputs = {inputs_.data(), inputs_.size()};
+  arguments.donors = {donors_.data(), donors_.size()};
+  arguments.starts = {starts_.data(), starts_.size()};
+  arguments.scalars = {scalars_.data(), scalars_.size()};
+  return arguments;
+}
+
+void Recording::use_device(const Slot& slot, const at::Tensor& tensor) {
+  check(is_tpu(tensor), ErrorCode::InvalidArgument, "aten::", row_.name,
+        ": Expected all tensors to be on the same device, but found at least two devices, ",
+        device_ != nullptr ? concat("tpu:", device_->ordinal()) : std::string("tpu"), " and ", tensor.device().str(),
+        "! (argument '", slot.name, "')");
+  engine::Device& device = cell_of(tensor).device();
+  if (device_ == nullptr) device_ = &device;
+  check(device_ == &device, ErrorCode::InvalidArgument, "aten::", row_.name,
+        ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(),
+        " and tpu:", device.ordinal(), "! (argument '", slot.name, "')");
+}
+
+int Recording::add_input(engine::ValueRef value) {
+  // A recent input may be the same Value; an older one is found only as a copy of the argument, which costs nothing but its slot.
+  for (size_t i = inputs_.size(), seen = 0; i-- > 0 && seen < 16; ++seen)
+    if (inputs_[i] == value.get()) return static_cast<int>(i);
+  if (graph_ != nullptr) graph_->inputs.push_back(value->type());
+  inputs_.push_back(value.detach());
+  donors_.push_back(nullptr);
+  return static_cast<int>(inputs_.size()) - 1;
+}
+
+int Recording::add_starts(const graph::ViewPlan& plan) {
+  int first = static_cast<int>(starts_.size());
+  if (!plan.is_static)
+    for (int64_t start : plan.starts) starts_.push_back(start);
+  if (graph_ != nullptr) graph_->start_count = static_cast<int>(starts_.size());
+  return first;
+}
+
+void Recording::add_argument(const Slot& slot, ops::Argument::Kind kind, int index) {
+  if (node_ == nullptr) return;
+  ops::Argument argument;
+  argument.name = slot.name;
+  argument.kind = kind;
+  argument.index = index;
+  node_->call.arguments.push_back(std::move(argument));
+}
+
+int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
+  ElementType element = element_of(tensor.scalar_type());
+  engine::ValueRef value = value_under(tensor, element);
+  graph::Read read;
+  uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(category) << 16;
+  if (value && same_shape_whole(*value, tensor, element)) {
+    hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24);
+    for (int64_t size : tensor.sizes()) hasher_.add(size);
+    if (node_ != nullptr) read.plan = graph::plan_view(value->type(), view_of(tensor));
+    read.input = add_input(std::move(value));
+  } else {
+    graph::View view = view_of(tensor);
+    // An unset storage reads as zeros, which the program makes itself.
+    read.plan = graph::plan_view(value ? value->type() : flat_type(tensor, element), view);
+    hasher_.add((value ? kView : kUnset) | facts);
+    graph::add_to(hasher_, read.plan);
+    read.input = value ? add_input(std::move(value)) : -1;
+    read.first_start = add_starts(read.plan);
+  }
+  hasher_.add(read.input);
+  operands_.push_back(&tensor);
+  if (node_ == nullptr) return 0;
+  node_->reads.push_back(std::move(read));
+  node_->call.operands.push_back({{element, dims_of(tensor.sizes())}, category});
+  return static_cast<int>(node_->call.operands.size()) - 1;
+}
+
+void Recording::add_scalar(const Slot& slot, const ops::Scalar& scalar, ElementType element, ops::Category category) {
+  bool is_structure = slot.is_constant;
+  if (scalar.kind != ops::Scalar::Kind::Complex)
+    for (double special : slot.specials) is_structure |= scalar.value() == special;
+  hasher_.add((is_structure ? kSpecial : kScalar) | static_cast<uint64_t>(scalar.kind) << 8 |
+              static_cast<uint64_t>(element) << 16 | static_cast<uint64_t>(category) << 24);
+  if (is_structure) {
+    hasher_.add(scalar.integer);
+    hasher_.add(scalar.real);
+    hasher_.add(scalar.imag);
+  }
+  auto index = static_cast<int>(scalars_.size());
+  scalars_.push_back(scalar);
+  if (node_ == nullptr) return;
+  node_->call.scalars.push_back(scalar);
+  node_->call.structural.push_back(is_structure);
+  node_->call.scalar_elements.push_back(element);
+  node_->call.scalar_categories.push_back(category);
+  add_argument(slot, ops::Argument::Kind::Scalar, index);
+}
+
+void Recording::tensor(const Slot& slot, const at::Tensor& tensor) {
+  if (!tensor.defined()) {
+    hasher_.add(kNone);
+    return add_argument(slot, ops::Argument::Kind::None, 0);
+  }
+  if (!is_tpu(tensor) && tensor.is_cpu() && tensor.dim() == 0 && slot.is_read && !slot.is_written) {
+    bool is_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+    return add_scalar(slot, scalar_of(tensor), element_of(tensor.scalar_type()),
+                      is_number ? ops::Category::Number : ops::Category::ZeroDim);
+  }
+  use_device(slot, tensor);
+  if (!slot.is_read) return add_argument(slot, ops::Argument::Kind::None, 0);
+  bool is_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+  ops::Category category = tensor.dim() > 0 ? ops::Category::Dimensioned
+                           : is_number      ? ops::Category::Number
+                                            : ops::Category::ZeroDim;
+  add_argument(slot, ops::Argument::Kind::Tensor, add_operand(tensor, category));
+}
+
+void Recording::tensors(const Slot& slot, c10::ArrayRef<c10::IValue> list) {
+  hasher_.add(kList | static_cast<uint64_t>(list.size()) << 8);
+  std::vector<int> indices;
+  for (const c10::IValue& item : list) {
+    bool is_none = item.isNone() || !item.toTensor().defined();
+    if (is_none) {
+      hasher_.add(kNone);
+      if (node_ != nullptr) indices.push_back(-1);
+      continue;
+    }
+    const at::Tensor& tensor = item.toTensor();
+    use_device(slot, tensor);
+    if (!slot.is_read) continue;
+    int index = add_operand(tensor, tensor.dim() > 0 ? ops::Category::Dimensioned : ops::Category::ZeroDim);
+    if (node_ != nullptr) indices.push_back(index);
+  }
+  add_argument(slot, ops::Argument::Kind::Tensors, 0);
+  if (node_ != nullptr) node_->call.arguments.back().indices = std::move(indices);
+}
+
+void Recording::number(const Slot& slot, const c10::IValue& value) {
+  if (value.isNone()) {
+    hasher_.add(kNone);
+    return add_argument(slot, ops::Argument::Kind::None, 0);
+  }
+  ops::Scalar scalar = scalar_of(value);
+  add_scalar(slot, scalar, natural_type(scalar), ops::Category::Number);
+}
+
+void Recording::param(const Slot& slot, const c10::IValue& value) {
+  // The common kinds are hashed without making a Param.
+  if (value.isNone()) {
+    hasher_.add(kNone);
+  } else if (value.isBool()) {
+    hasher_.add(kParam | 1 << 8 | static_cast<uint64_t>(value.toBool()) << 16);
+  } else if (value.isInt()) {
+    hasher_.add(kParam | 2 << 8);
+    hasher_.add(value.toInt());
+  } else {
+    hasher_.add(kParam | 3 << 8);
+    add_to(hasher_, param_of(slot, value));
+  }
+  if (node_ == nullptr) return;
+  if (value.isNone()) return add_argument(slot, ops::Argument::Kind::None, 0);
+  node_->call.params.push_back(param_of(slot, value));
+  add_argument(slot, ops::Argument::Kind::Param, static_cast<int>(node_->call.params.size()) - 1);
+}
+
+void Recording::add_target(const Slot& slot, const Result& result, const at::Tensor& tensor) {
+  targets_.push_back(&tensor);
+  graph::Write write;
+  if (!tensor.defined()) {
+    hasher_.add(kDrop);
+    write.kind = graph::Write::Kind::Drop;
+    if (node_ != nullptr) node_->writes.push_back(std::move(write)), node_->call.targets.push_back(std::nullopt);
+    return;
+  }
+  ElementType element = element_of(tensor.scalar_type());
+  engine::Cell& cell = cell_of(tensor);
+  engine::ValueRef old = cell.load();
+  write.resizes = result.resizes;
+  int at = -1;
+  for (size_t i = 0; i < inputs_.size() && old; ++i)
+    if (inputs_[i] == old.get()) at = static_cast<int>(i);
+  uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(result.resizes) << 16;
+  if (std::optional<Dims> order = storage_order(tensor)) {
+    write.kind = graph::Write::Kind::Replace;
+    write.permutation = *order;
+    hasher_.add(kReplace | facts | static_cast<uint64_t>(tensor.dim()) << 24 | static_cast<uint64_t>(order->size()) << 32);
+    for (int64_t size : tensor.sizes()) hasher_.add(size);
+    for (int64_t dim : *order) hasher_.add(dim);
+    write.donor = at;
+  } else {
+    write.kind = graph::Write::Kind::Update;
+    write.plan = graph::plan_view(old ? old->type() : flat_type(tensor, element), view_of(tensor));
+    // The view is the whole Value although not the whole storage does not happen: a Value is as long as its storage.
+    hasher_.add(kUpdate | facts | static_cast<uint64_t>(static_cast<bool>(old)) << 24);
+    graph::add_to(hasher_, write.plan);
+    if (old) at = add_input(old);
+    write.input = write.donor = at;
+    write.first_start = add_starts(write.plan);
+  }
+  hasher_.add(at);
+  if (at >= 0) donors_[static_cast<size_t>(at)] = &cell;
+  if (node_ == nullptr) return;
+  write.type = {element, dims_of(tensor.sizes())};
+  bool is_sized = !result.resizes || tensor.numel() > 0;
+  node_->call.targets.push_back(is_sized ? std::optional<Type>(write.type) : std::nullopt);
+  node_->writes.push_back(std::move(write));
+  (void)slot;
+}
+
+Dims Recording::pointwise_order() const {
+  // TensorIterator: outputs take the operands' common permutation, where there is one.
+  const at::Tensor* first = nullptr;
+  for (const at::Tensor* tensor : operands_) {
+    if (tensor->dim() == 0) continue;
+    if (first == nullptr || tensor->dim() > first->dim()) first = tensor;
+  }
+  if (first == nullptr || first->is_contiguous() || !first->is_non_overlapping_and_dense()) return {};
+  for (const at::Tensor* tensor : operands_)
+    if (tensor->dim() == first->dim() && tensor->sizes() == first->sizes() && tensor->strides() != first->strides()) return {};
+  Dims order;
+  for (int64_t i = 0; i < first->dim(); ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return first->stride(a) > first->stride(b); });
+  return order;
+}
+
+void Recording::add_fresh() {
+  targets_.push_back(nullptr);
+  graph::Write write;
+  if (row_.is_pointwise) write.permutation = pointwise_order();
+  hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
+  for (int64_t dim : write.permutation) hasher_.add(dim);
+  if (node_ == nullptr) return;
+  node_->writes.push_back(std::move(write));
+  node_->call.targets.push_back(std::nullopt);
+}
+
+void Recording::results(c10::ArrayRef<c10::IValue> arguments) {
+  for (const Result& result : signature_.results) {
+    if (result.argument < 0) {
+      add_fresh();
+      continue;
+    }
+    auto at = static_cast<size_t>(result.argument);
+    const Slot& slot = signature_.slots[at];
+    if (result.is_list) {
+      for (const c10::IValue& item : arguments[at].toListRef()) add_target(slot, result, item.toTensor());
+    } else if (arguments[at].isNone()) {
+      static const at::Tensor undefined;
+      add_target(slot, result, undefined);
+    } else {
+      add_target(slot, result, arguments[at].toTensor());
+    }
+  }
+}
+
+}  // namespace tpu::aten

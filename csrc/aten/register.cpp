@@ -1,0 +1,47 @@
+// Registration: every row becomes a boxed kernel of its overload; what has no row runs on the host.
+#include "aten/register.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include "aten/host.h"
+#include "aten/kernel.h"
+#include "aten/tensor.h"
+
+namespace tpu::aten {
+
+namespace {
+
+// `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two devices.
+bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
+  auto is_dense = [](const at::Tensor& tensor) {
+    return tensor.layout() == c10::kStrided && (tensor.is_cpu() || is_tpu(tensor)) && !tensor.unsafeGetTensorImpl()->is_python_dispatch();
+  };
+  return is_dense(self) && is_dense(from);
+}
+
+// Frees of the memory are ordered by PJRT after every use.
+void record_stream(at::Tensor&, c10::Stream) {}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&host_fallback>()); }
+
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  for (const ops::Row* row : ops::all_rows()) {
+    if (std::string_view(row->name) == "copy_") continue;  // comes as _copy_from, which knows both devices
+    m.impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
+  }
+  m.impl("_has_compatible_shallow_copy_type", TORCH_FN(has_compatible_shallow_copy_type));
+  m.impl("record_stream", TORCH_FN(record_stream));
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("_has_compatible_shallow_copy_type", TORCH_FN(has_compatible_shallow_copy_type));
+}
+
+}  // namespace
+
+void link_kernels() {}
+
+}  // namespace tpu::aten
