@@ -36,7 +36,8 @@ int buffer_type(ElementType type) {
 ElementType element_type(int type) {
   for (int i = 0; i < kElementTypeCount; ++i)
     if (buffer_type(static_cast<ElementType>(i)) == type) return static_cast<ElementType>(i);
-  fail(ErrorCode::NotImplemented, "the plugin gave an array of its element type ", type, ", which has no counterpart here");
+  fail(ErrorCode::NotImplemented, "the plugin gave an array of its element type ", type,
+       ", which has no counterpart here");
 }
 
 void Buffer::destroy(Device& device, PJRT_Buffer* raw) {

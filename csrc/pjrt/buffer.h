@@ -12,10 +12,10 @@ namespace tpu::pjrt {
 
 /// What the plugin may do with host memory given to Client::buffer_from_host. Values are those of the C ABI.
 enum class HostSemantics : int {
-  CopyDuringCall = 0,         // the memory is free again when the call returns
-  UntilTransferCompletes = 1, // until the release callback
-  ZeroCopyReadOnly = 2,       // the buffer may be a window on the memory, until the buffer is destroyed
-  ZeroCopyMutable = 3,        // the same, and a donated buffer may be written in place
+  CopyDuringCall = 0,          // the memory is free again when the call returns
+  UntilTransferCompletes = 1,  // until the release callback
+  ZeroCopyReadOnly = 2,        // the buffer may be a window on the memory, until the buffer is destroyed
+  ZeroCopyMutable = 3,         // the same, and a donated buffer may be written in place
 };
 
 /// Host memory must be aligned to this for zero copy; otherwise the CPU plugins copy silently.
@@ -37,7 +37,9 @@ class Buffer {
     std::swap(raw_, other.raw_);
     return *this;
   }
-  ~Buffer() { if (raw_ != nullptr) destroy(*device_, raw_); }
+  ~Buffer() {
+    if (raw_ != nullptr) destroy(*device_, raw_);
+  }
   /// Destroys an unwrapped buffer; 0.4 to 1 us on the CPU plugins. No-op in a forked child.
   static void destroy(Device& device, PJRT_Buffer* raw);
 
@@ -58,8 +60,8 @@ class Buffer {
   bool is_ready() const;
   /// Blocks until the contents exist. Throws the plugin's error if the program that computes it failed.
   void await_ready() const;
-  /// Address of the elements, row-major, on a CPU plugin; does not wait, and is valid while this buffer lives and is not
-  /// donated. Throws Error(NotImplemented) on other platforms.
+  /// Address of the elements, row-major, on a CPU plugin; does not wait, and is valid while this buffer lives and is
+  /// not donated. Throws Error(NotImplemented) on other platforms.
   const void* host_pointer() const;
   /// Waits, then writes the elements in row-major order; `size` must be exactly the bytes of type().
   void copy_to_host(void* data, size_t size) const;
@@ -79,8 +81,7 @@ class ExternalReference {
   ExternalReference() = default;
   /// The buffer must outlive the reference.
   explicit ExternalReference(const Buffer& buffer);
-  ExternalReference(ExternalReference&& other) noexcept
-      : api_(other.api_), raw_(std::exchange(other.raw_, nullptr)) {}
+  ExternalReference(ExternalReference&& other) noexcept : api_(other.api_), raw_(std::exchange(other.raw_, nullptr)) {}
   ExternalReference& operator=(ExternalReference&& other) noexcept {
     std::swap(api_, other.api_);
     std::swap(raw_, other.raw_);

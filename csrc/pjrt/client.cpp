@@ -10,8 +10,7 @@ namespace {
 
 // Slow but right on every CPU plugin we met; self_test() looks for something faster.
 std::vector<Flag> safe_cpu_flags() {
-  return {{"xla_cpu_enable_fast_min_max", false},
-          {"xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_DOT"}};
+  return {{"xla_cpu_enable_fast_min_max", false}, {"xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_DOT"}};
 }
 
 constexpr int64_t kMostDevices = 1024;
@@ -156,7 +155,9 @@ namespace {
 class Release {
  public:
   explicit Release(std::function<void()> callback) : callback_(std::move(callback)) {}
-  ~Release() { if (callback_) callback_(); }
+  ~Release() {
+    if (callback_) callback_();
+  }
   std::function<void()> take() { return std::exchange(callback_, nullptr); }
 
  private:
@@ -167,7 +168,8 @@ void check_host_type(const Type& type, size_t num_strides) {
   int64_t bytes = static_cast<int64_t>(size_of(type.element));
   bool empty = false;
   for (int64_t size : type.dims) {
-    check(size >= 0, ErrorCode::InvalidArgument, "an array cannot have the negative size ", size, ": ", to_string(type.dims));
+    check(size >= 0, ErrorCode::InvalidArgument, "an array cannot have the negative size ", size, ": ",
+          to_string(type.dims));
     empty |= size == 0;
   }
   for (int64_t size : type.dims)
@@ -205,8 +207,10 @@ Buffer Client::buffer_from_host(const void* data, const Type& type, Device& devi
   Event done(api_, args.done);
   if (std::function<void()> callback = releasing.take()) {
     // A copy is over when the call returns; the others say when. An error of the transfer is reported by the buffer.
-    if (semantics == HostSemantics::CopyDuringCall) callback();
-    else done.on_ready([callback = std::move(callback)](const Error*) { callback(); }, "releasing host memory");
+    if (semantics == HostSemantics::CopyDuringCall)
+      callback();
+    else
+      done.on_ready([callback = std::move(callback)](const Error*) { callback(); }, "releasing host memory");
   }
   return buffer;
 }

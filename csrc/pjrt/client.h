@@ -44,21 +44,22 @@ class Client {
   Device& device(int ordinal) const;
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
 
-  /// Flags sent with every compile unless CompileOptions names them: on a CPU plugin those that keep NaN in min and max,
-  /// first the slow safe ones, then what self_test() found. Part of a program's key.
+  /// Flags sent with every compile unless CompileOptions names them: on a CPU plugin those that keep NaN in min and
+  /// max, first the slow safe ones, then what self_test() found. Part of a program's key.
   std::vector<Flag> default_flags() const;
   void set_default_flags(std::vector<Flag> flags);
 
   /// Compiles StableHLO text (10 ms and up). An option that the plugin does not know is dropped, and remembered.
   Executable compile(std::string_view text, const CompileOptions& options = {});
   /// Loads what Executable::serialize gave; options.device must be the one it was compiled with. The caller must have
-  /// checked that the bytes are whole and from the same Plugin::machine_hash(): plugins load damaged code without a word.
+  /// checked that the bytes are whole and from the same Plugin::machine_hash(): plugins load damaged code without a
+  /// word.
   Executable deserialize(std::string_view bytes, const CompileOptions& options = {});
 
-  /// A buffer of `type` from host memory. `byte_strides` (one per dimension, 0 and negative allowed) describe the memory
-  /// if it is not dense row-major. `release` is called exactly once, when the plugin no longer reads the memory, also when
-  /// this throws; for CopyDuringCall before it returns, otherwise perhaps on a plugin thread, and for zero copy not
-  /// before the buffer is destroyed.
+  /// A buffer of `type` from host memory. `byte_strides` (one per dimension, 0 and negative allowed) describe the
+  /// memory if it is not dense row-major. `release` is called exactly once, when the plugin no longer reads the memory,
+  /// also when this throws; for CopyDuringCall before it returns, otherwise perhaps on a plugin thread, and for zero
+  /// copy not before the buffer is destroyed.
   Buffer buffer_from_host(const void* data, const Type& type, Device& device,
                           HostSemantics semantics = HostSemantics::CopyDuringCall,
                           std::function<void()> release = nullptr, std::span<const int64_t> byte_strides = {});

@@ -52,7 +52,8 @@ Message flag_value(const Flag& flag) {
 
 std::string encode_compile_options(int device_id, const std::vector<Flag>& flags) {
   Message build;  // ExecutableBuildOptionsProto
-  build.integer(1, -1).integer(4, 1).integer(5, 1);  // device_ordinal (zero would be taken literally), replicas, partitions
+  build.integer(1, -1).integer(4, 1).integer(
+      5, 1);  // device_ordinal (zero would be taken literally), replicas, partitions
   if (device_id >= 0) {
     // DeviceAssignmentProto: 1 replica, 1 computation, whose ids are a packed list.
     std::string id = Message().integer(0, device_id).text().substr(1);
@@ -61,7 +62,8 @@ std::string encode_compile_options(int device_id, const std::vector<Flag>& flags
   Message options;  // CompileOptionsProto
   options.bytes(3, build.text());
   if (device_id < 0) options.integer(4, 1);  // compile_portable_executable
-  for (const Flag& flag : flags) options.bytes(7, Message().bytes(1, flag.name).bytes(2, flag_value(flag).text()).text());
+  for (const Flag& flag : flags)
+    options.bytes(7, Message().bytes(1, flag.name).bytes(2, flag_value(flag).text()).text());
   return options.text();
 }
 

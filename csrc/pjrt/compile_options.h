@@ -31,8 +31,8 @@ struct CompileOptions {
   int optimization_level = -1;
 };
 
-/// The serialised CompileOptionsProto for one replica on the device with this plugin id (-1: any device). Written by hand:
-/// a protobuf library in a process that holds several copies of it already asks for trouble.
+/// The serialised CompileOptionsProto for one replica on the device with this plugin id (-1: any device). Written by
+/// hand: a protobuf library in a process that holds several copies of it already asks for trouble.
 std::string encode_compile_options(int device_id, const std::vector<Flag>& flags);
 
 }  // namespace tpu::pjrt

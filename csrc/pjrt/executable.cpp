@@ -10,7 +10,9 @@ Executable::Executable(Client& client, PJRT_LoadedExecutable* raw, int device)
   // Members release what they hold if one of these throws only through the destructor, so go through a guard.
   struct Guard {
     Executable* self;
-    ~Guard() { if (self != nullptr) self->reset(); }
+    ~Guard() {
+      if (self != nullptr) self->reset();
+    }
   } guard{this};
   execute_ = function_or_raise<abi::LoadedExecutableExecute>(api_, "running a program");
   abi::Padded<abi::LoadedExecutableGetExecutable> description;
@@ -69,8 +71,8 @@ namespace {
   for (size_t i = 0; i < args.size(); ++i)
     check(args[i] != nullptr, ErrorCode::Internal, doing, ": argument ", i, " is null");
   for (int64_t index : launch.non_donatable)
-    check(index >= 0 && static_cast<size_t>(index) < args.size(), ErrorCode::Internal, doing, ": non-donatable argument ",
-          index, " of ", args.size());
+    check(index >= 0 && static_cast<size_t>(index) < args.size(), ErrorCode::Internal, doing,
+          ": non-donatable argument ", index, " of ", args.size());
   fail(ErrorCode::Internal, doing, ": invalid launch");
 }
 
@@ -84,7 +86,8 @@ void Executable::execute(std::span<PJRT_Buffer* const> args, std::span<PJRT_Buff
                outputs.size() == num_outputs_ && launch.id != 0;
   for (PJRT_Buffer* arg : args) valid &= arg != nullptr;
   for (int64_t index : launch.non_donatable) valid &= static_cast<size_t>(index) < args.size();
-  if (!valid) [[unlikely]] raise_bad_launch(*this, client_, args, outputs.size(), launch);
+  if (!valid) [[unlikely]]
+    raise_bad_launch(*this, client_, args, outputs.size(), launch);
 
   abi::Padded<abi::ExecuteOptions> options;
   options.launch_id = launch.id;

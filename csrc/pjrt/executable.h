@@ -50,10 +50,10 @@ class Executable {
   explicit operator bool() const { return raw_ != nullptr; }
 
   /// The fast path: allocates nothing and makes no event. `args` are the parameters in order, `outputs` (exactly
-  /// num_outputs()) receive buffers that the caller owns; wrap them in Buffer(device, raw). Arguments need not be ready.
-  /// Types and shapes are NOT checked, neither here nor by the plugins: the caller's key guarantees them.
-  /// On an error nothing is left in `outputs`, and donated arguments may or may not be deleted (Buffer::is_deleted).
-  /// Errors during an asynchronous execution are reported by the outputs, when they are awaited.
+  /// num_outputs()) receive buffers that the caller owns; wrap them in Buffer(device, raw). Arguments need not be
+  /// ready. Types and shapes are NOT checked, neither here nor by the plugins: the caller's key guarantees them. On an
+  /// error nothing is left in `outputs`, and donated arguments may or may not be deleted (Buffer::is_deleted). Errors
+  /// during an asynchronous execution are reported by the outputs, when they are awaited.
   void execute(std::span<PJRT_Buffer* const> args, std::span<PJRT_Buffer*> outputs, const Launch& launch) const;
 
   size_t num_outputs() const { return num_outputs_; }

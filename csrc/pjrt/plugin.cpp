@@ -69,13 +69,16 @@ void add_cpu_features(Hasher& hasher) {
 }
 
 const abi::Api* open_library(const std::string& path) {
-  // XLA reads it once. Its error lines repeat what we report as Error, or cry wolf (every load of a serialized program).
+  // XLA reads it once. Its error lines repeat what we report as Error, or cry wolf (every load of a serialized
+  // program).
   setenv("TF_CPP_MIN_LOG_LEVEL", log::level() > 0 ? "1" : "3", /*overwrite=*/0);
-  // NOW: a missing symbol is found here, not in the middle of a run. LOCAL: several copies of XLA may be in the process.
+  // NOW: a missing symbol is found here, not in the middle of a run. LOCAL: several copies of XLA may be in the
+  // process.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    fail(ErrorCode::Unavailable, "cannot load the PJRT plugin ", path, ": ", reason != nullptr ? reason : "unknown reason");
+    fail(ErrorCode::Unavailable, "cannot load the PJRT plugin ", path, ": ",
+         reason != nullptr ? reason : "unknown reason");
   }
   auto entry = reinterpret_cast<abi::GetApi>(dlsym(library, "GetPjrtApi"));
   check(entry != nullptr, ErrorCode::Plugin, path, " is not a PJRT plugin: it has no function GetPjrtApi");
@@ -94,8 +97,8 @@ Plugin& Plugin::load(const std::string& path) {
   static auto& loaded = *new std::map<std::string, std::unique_ptr<Plugin>>;  // outlives every static destructor
   std::error_code missing;
   std::string file = std::filesystem::canonical(path, missing).string();
-  check(!missing && std::filesystem::is_regular_file(file), ErrorCode::Unavailable, "there is no PJRT plugin at '", path,
-        "'");
+  check(!missing && std::filesystem::is_regular_file(file), ErrorCode::Unavailable, "there is no PJRT plugin at '",
+        path, "'");
   std::lock_guard lock(mutex);
   std::unique_ptr<Plugin>& plugin = loaded[file];
   if (plugin == nullptr) plugin.reset(new Plugin(file, open_library(file)));

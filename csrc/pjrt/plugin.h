@@ -35,9 +35,9 @@ class Plugin {
   bool has_extension(int type) const;
 
   /// Identifies the build, not the place: file size, evenly spread samples of the contents, version and attributes.
-  /// Compiled programs may be kept under it. (Times and paths change when a wheel is installed again; hashing the 100 to
-  /// 250 MB in full would cost more than starting the plugin. Two different links of such a library differ in size or in
-  /// addresses all over, so that 1 MB of samples tells them apart.)
+  /// Compiled programs may be kept under it. (Times and paths change when a wheel is installed again; hashing the 100
+  /// to 250 MB in full would cost more than starting the plugin. Two different links of such a library differ in size
+  /// or in addresses all over, so that 1 MB of samples tells them apart.)
   Hash128 build_hash() const { return build_hash_; }
   /// build_hash() and the vector features of this machine's CPU: what a compiled program or a self-test depends on.
   Hash128 machine_hash() const { return machine_hash_; }

@@ -55,7 +55,9 @@ Error to_error(const Failure& failure, const std::string& doing) {
   return Error(code_of(failure), concat(doing, ": the plugin says: ", failure.text, " (PJRT code ", failure.code, ")"));
 }
 
-void raise(const abi::Api* api, PJRT_Error* error, const std::string& doing) { throw to_error(take(api, error), doing); }
+void raise(const abi::Api* api, PJRT_Error* error, const std::string& doing) {
+  throw to_error(take(api, error), doing);
+}
 
 void raise_missing(const std::string& doing) {
   fail(ErrorCode::NotImplemented, doing, ": this plugin is too old or incomplete, it has no such function");

@@ -27,7 +27,8 @@ Error to_error(const Failure& failure, const std::string& doing);
 template <class Args>
 auto function_or_raise(const abi::Api* api, const char* doing) {
   auto call = abi::function<Args>(api);
-  if (call == nullptr) [[unlikely]] raise_missing(doing);
+  if (call == nullptr) [[unlikely]]
+    raise_missing(doing);
   return call;
 }
 
@@ -35,8 +36,10 @@ auto function_or_raise(const abi::Api* api, const char* doing) {
 template <class Args, class... Doing>
 void invoke(const abi::Api* api, abi::Padded<Args>& args, const Doing&... doing) {
   auto call = abi::function<Args>(api);
-  if (call == nullptr) [[unlikely]] raise_missing(concat(doing...));
-  if (PJRT_Error* error = call(&args)) [[unlikely]] raise(api, error, concat(doing...));
+  if (call == nullptr) [[unlikely]]
+    raise_missing(concat(doing...));
+  if (PJRT_Error* error = call(&args)) [[unlikely]]
+    raise(api, error, concat(doing...));
 }
 
 /// For destructors: an absent slot or an error is nothing that anybody could act on.
@@ -50,7 +53,8 @@ void invoke_quietly(const abi::Api* api, abi::Padded<Args>& args) noexcept {
   abi::function<abi::ErrorDestroy>(api)(&destroy);
 }
 
-/// True in a child forked after the first client was made: the plugin's threads do not exist there, a compile would hang.
+/// True in a child forked after the first client was made: the plugin's threads do not exist there, a compile would
+/// hang.
 extern std::atomic<bool> in_forked_child;
 /// From here on a forked child counts as such.
 void watch_forks();

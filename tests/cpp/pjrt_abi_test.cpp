@@ -11,19 +11,19 @@ namespace tpu::pjrt {  // so that `abi` is ours: <cxxabi.h> has a global one
 namespace {
 
 template <class Struct, class Field>
-size_t offset(Field Struct::*field) {
+size_t offset(Field Struct::* field) {
   alignas(Struct) static unsigned char storage[sizeof(Struct)] = {};
   auto* object = reinterpret_cast<Struct*>(storage);
   return static_cast<size_t>(reinterpret_cast<unsigned char*>(&(object->*field)) - storage);
 }
 
 template <class Struct, class Base, class Field>
-size_t offset_in(Field Base::*field) {
+size_t offset_in(Field Base::* field) {
   return offset(static_cast<Field Struct::*>(field));
 }
 
 /// The same place, and the same size.
-#define SAME_FIELD(Ours, our_field, Theirs, their_field)                               \
+#define SAME_FIELD(Ours, our_field, Theirs, their_field)                                       \
   EXPECT_EQ(offset(&Ours::our_field), offsetof(Theirs, their_field)) << #Ours "::" #our_field; \
   EXPECT_EQ(sizeof(Ours::our_field), sizeof(Theirs::their_field)) << #Ours "::" #our_field
 
@@ -48,9 +48,9 @@ TEST(PjrtAbi, Table) {
 
 // ---- one row per record: ours, the header's name -------------------------------------------------------------------
 
-#define RECORD(Ours, Function)        \
-  TEST(PjrtAbi, Ours) {               \
-    SAME_RECORD(Ours, Function);      \
+#define RECORD(Ours, Function)                    \
+  TEST(PjrtAbi, Ours) {                           \
+    SAME_RECORD(Ours, Function);                  \
     SAME_SIZE(abi::Ours, PJRT_##Function##_Args); \
   }
 
@@ -220,15 +220,24 @@ TEST(PjrtAbi, Enumerations) {
 
 TEST(PjrtAbi, ElementTypes) {
   const std::pair<tpu::ElementType, PJRT_Buffer_Type> pairs[] = {
-      {tpu::ElementType::Pred, PJRT_Buffer_Type_PRED},         {tpu::ElementType::S8, PJRT_Buffer_Type_S8},
-      {tpu::ElementType::S16, PJRT_Buffer_Type_S16},           {tpu::ElementType::S32, PJRT_Buffer_Type_S32},
-      {tpu::ElementType::S64, PJRT_Buffer_Type_S64},           {tpu::ElementType::U8, PJRT_Buffer_Type_U8},
-      {tpu::ElementType::U16, PJRT_Buffer_Type_U16},           {tpu::ElementType::U32, PJRT_Buffer_Type_U32},
-      {tpu::ElementType::U64, PJRT_Buffer_Type_U64},           {tpu::ElementType::F16, PJRT_Buffer_Type_F16},
-      {tpu::ElementType::BF16, PJRT_Buffer_Type_BF16},         {tpu::ElementType::F32, PJRT_Buffer_Type_F32},
-      {tpu::ElementType::F64, PJRT_Buffer_Type_F64},           {tpu::ElementType::C64, PJRT_Buffer_Type_C64},
-      {tpu::ElementType::C128, PJRT_Buffer_Type_C128},         {tpu::ElementType::F8E4M3FN, PJRT_Buffer_Type_F8E4M3FN},
-      {tpu::ElementType::F8E5M2, PJRT_Buffer_Type_F8E5M2},     {tpu::ElementType::F8E4M3FNUZ, PJRT_Buffer_Type_F8E4M3FNUZ},
+      {tpu::ElementType::Pred, PJRT_Buffer_Type_PRED},
+      {tpu::ElementType::S8, PJRT_Buffer_Type_S8},
+      {tpu::ElementType::S16, PJRT_Buffer_Type_S16},
+      {tpu::ElementType::S32, PJRT_Buffer_Type_S32},
+      {tpu::ElementType::S64, PJRT_Buffer_Type_S64},
+      {tpu::ElementType::U8, PJRT_Buffer_Type_U8},
+      {tpu::ElementType::U16, PJRT_Buffer_Type_U16},
+      {tpu::ElementType::U32, PJRT_Buffer_Type_U32},
+      {tpu::ElementType::U64, PJRT_Buffer_Type_U64},
+      {tpu::ElementType::F16, PJRT_Buffer_Type_F16},
+      {tpu::ElementType::BF16, PJRT_Buffer_Type_BF16},
+      {tpu::ElementType::F32, PJRT_Buffer_Type_F32},
+      {tpu::ElementType::F64, PJRT_Buffer_Type_F64},
+      {tpu::ElementType::C64, PJRT_Buffer_Type_C64},
+      {tpu::ElementType::C128, PJRT_Buffer_Type_C128},
+      {tpu::ElementType::F8E4M3FN, PJRT_Buffer_Type_F8E4M3FN},
+      {tpu::ElementType::F8E5M2, PJRT_Buffer_Type_F8E5M2},
+      {tpu::ElementType::F8E4M3FNUZ, PJRT_Buffer_Type_F8E4M3FNUZ},
       {tpu::ElementType::F8E5M2FNUZ, PJRT_Buffer_Type_F8E5M2FNUZ}};
   EXPECT_EQ(std::size(pairs), static_cast<size_t>(tpu::kElementTypeCount));
   for (auto [ours, theirs] : pairs) {

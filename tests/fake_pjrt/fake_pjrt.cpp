@@ -127,12 +127,24 @@ struct Named {
   size_t size;
 };
 constexpr Named kTypes[] = {
-    {"i1", abi::kPred, 1},          {"i8", abi::kS8, 1},           {"i16", abi::kS16, 2},
-    {"i32", abi::kS32, 4},          {"i64", abi::kS64, 8},         {"ui8", abi::kU8, 1},
-    {"ui16", abi::kU16, 2},         {"ui32", abi::kU32, 4},        {"ui64", abi::kU64, 8},
-    {"f16", abi::kF16, 2},          {"bf16", abi::kBF16, 2},       {"f32", abi::kF32, 4},
-    {"f64", abi::kF64, 8},          {"complex<f32>", abi::kC64, 8}, {"complex<f64>", abi::kC128, 16},
-    {"f8E4M3FN", abi::kF8E4M3FN, 1}, {"f8E5M2", abi::kF8E5M2, 1},  {"f8E4M3FNUZ", abi::kF8E4M3FNUZ, 1},
+    {"i1", abi::kPred, 1},
+    {"i8", abi::kS8, 1},
+    {"i16", abi::kS16, 2},
+    {"i32", abi::kS32, 4},
+    {"i64", abi::kS64, 8},
+    {"ui8", abi::kU8, 1},
+    {"ui16", abi::kU16, 2},
+    {"ui32", abi::kU32, 4},
+    {"ui64", abi::kU64, 8},
+    {"f16", abi::kF16, 2},
+    {"bf16", abi::kBF16, 2},
+    {"f32", abi::kF32, 4},
+    {"f64", abi::kF64, 8},
+    {"complex<f32>", abi::kC64, 8},
+    {"complex<f64>", abi::kC128, 16},
+    {"f8E4M3FN", abi::kF8E4M3FN, 1},
+    {"f8E5M2", abi::kF8E5M2, 1},
+    {"f8E4M3FNUZ", abi::kF8E4M3FNUZ, 1},
     {"f8E5M2FNUZ", abi::kF8E5M2FNUZ, 1},
 };
 
@@ -559,8 +571,7 @@ PJRT_Error* execute(abi::LoadedExecutableExecute* args) {
   PJRT_Buffer* const* arguments = args->argument_lists[0];
   for (size_t i = 0; i < args->num_args; ++i)
     if (arguments[i]->deleted) return deleted_error();
-  std::set<int64_t> kept(args->options->non_donatable,
-                         args->options->non_donatable + args->options->num_non_donatable);
+  std::set<int64_t> kept(args->options->non_donatable, args->options->non_donatable + args->options->num_non_donatable);
   for (size_t i = 0; i < args->num_args; ++i)
     if (program.parameter_donated[i] && kept.count(static_cast<int64_t>(i)) == 0 && arguments[i]->references == 0)
       arguments[i]->deleted = true;
