@@ -32,7 +32,7 @@ class Buffer {
   /// Takes ownership, for instance of an output of Executable::execute.
   Buffer(Device& device, PJRT_Buffer* raw) : device_(&device), raw_(raw) {}
   Buffer(Buffer&& other) noexcept : device_(other.device_), raw_(std::exchange(other.raw_, nullptr)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
+  Buffer& operator=(Buffer other) noexcept {
     std::swap(device_, other.device_);
     std::swap(raw_, other.raw_);
     return *this;
@@ -82,7 +82,7 @@ class ExternalReference {
   /// The buffer must outlive the reference.
   explicit ExternalReference(const Buffer& buffer);
   ExternalReference(ExternalReference&& other) noexcept : api_(other.api_), raw_(std::exchange(other.raw_, nullptr)) {}
-  ExternalReference& operator=(ExternalReference&& other) noexcept {
+  ExternalReference& operator=(ExternalReference other) noexcept {
     std::swap(api_, other.api_);
     std::swap(raw_, other.raw_);
     return *this;

@@ -15,7 +15,7 @@ class Event {
   Event() = default;
   Event(const abi::Api* api, PJRT_Event* raw) : api_(api), raw_(raw) {}
   Event(Event&& other) noexcept : api_(other.api_), raw_(std::exchange(other.raw_, nullptr)) {}
-  Event& operator=(Event&& other) noexcept {
+  Event& operator=(Event other) noexcept {
     std::swap(api_, other.api_);
     std::swap(raw_, other.raw_);
     return *this;

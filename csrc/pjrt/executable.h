@@ -41,7 +41,7 @@ class Executable {
   /// Takes ownership of `raw`. Made by Client::compile and Client::deserialize.
   Executable(Client& client, PJRT_LoadedExecutable* raw, int device);
   Executable(Executable&& other) noexcept { swap(other); }
-  Executable& operator=(Executable&& other) noexcept {
+  Executable& operator=(Executable other) noexcept {
     swap(other);
     return *this;
   }
