@@ -23,6 +23,11 @@ Table shape_table();  // joining, ordering, padding, triangles, diagonals
 Table factory_table();  // ranges, identities, triangle indices
 Table random_table();  // random numbers and dropout
 Table upsample_table();  // interpolation and grid sampling
+Table reduction_table();  // sums, extremes, truth, moments and norms over dimensions
+Table scan_table();  // running sums, products and extremes
+Table sort_table();  // order, ranks, medians, membership, binary search
+Table softmax_table();  // softmax and log-softmax with their gradients
+Table loss_table();  // losses of a prediction and its target
 
 struct Family {
   const char* name;
@@ -47,6 +52,11 @@ inline const std::vector<Family>& families() {
       {"factory", factory_table},
       {"random", random_table},
       {"upsample", upsample_table},
+      {"reduction", reduction_table},
+      {"scan", scan_table},
+      {"sort", sort_table},
+      {"softmax", softmax_table},
+      {"loss", loss_table},
   };
   return all;
 }
