@@ -28,10 +28,6 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromB
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  for (const ops::Row* row : ops::all_rows()) {
-    if (std::string_view(row->name) == "copy_") continue;  // comes as _copy_from, which knows both devices
-    m.impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
-  }
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(has_compatible_shallow_copy_type));
   m.impl("record_stream", TORCH_FN(record_stream));
 }
@@ -42,6 +38,13 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
 
 }  // namespace
 
-void link_kernels() {}
+void register_rows() {
+  // Lives as long as the process: destroying it would take the kernels away from tensors that outlive this library's statics.
+  static auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  for (const ops::Row* row : ops::all_rows()) {
+    if (std::string_view(row->name) == "copy_") continue;  // comes as _copy_from, which knows both devices
+    library->impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
+  }
+}
 
 }  // namespace tpu::aten

@@ -401,41 +401,6 @@ hlo::Values col2im(Context& c) {
 }
 
 // The gradient of Tensor.unfold: the last dimension of grad_in goes back to `dim`.
-hlo::Values unfold_backward(Context& c) {
-  hlo::Value grad = c.tensor("grad_in");
-  Dims sizes = c.ints("input_sizes");
-  int64_t size = c.integer("size"), step = c.integer("step");
-  if (sizes.empty()) return {hlo::reshape(grad, {})};
-  int64_t dim = wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size())), last = grad.rank() - 1;
-  if (grad.type.count() == 0) return {hlo::constant(c.builder(), {grad.element(), sizes}, 0)};
-  int64_t positions = grad.dims()[static_cast<size_t>(dim)];
-  if (size <= kMostTaps) {
-    Sliding window{.first = dim, .input = {sizes[static_cast<size_t>(dim)]}, .size = {size}, .stride = {step}, .padding = {0},
-                   .dilation = {1}, .output = {positions}};
-    return {fold(window, [&](const Dims& place) {
-      Dims start(grad.rank(), 0), limit = grad.dims(), dims = grad.dims();
-      start[static_cast<size_t>(last)] = place[0];
-      limit[static_cast<size_t>(last)] = place[0] + 1;
-      dims.pop_back();
-      return hlo::reshape(hlo::slice(grad, start, limit, Dims(grad.rank(), 1)), dims);
-    })};
-  }
-  // Long windows: position p, place k is element p * step + k.
-  Dims order{dim, last}, map, zero_dims{sizes[static_cast<size_t>(dim)]};
-  for (int64_t i = 0; i < last; ++i)
-    if (i != dim) order.push_back(i), zero_dims.push_back(sizes[static_cast<size_t>(i)]), map.push_back(static_cast<int64_t>(map.size()) + 1);
-  Type index{ElementType::S64, {positions, size}};
-  hlo::Value at = hlo::iota(c.builder(), index, 0) * hlo::constant(c.builder(), index, step) + hlo::iota(c.builder(), index, 1);
-  Dims rows = zero_dims;
-  rows[0] = positions * size;
-  hlo::Value updates = hlo::reshape(hlo::transpose(grad, order), rows);
-  hlo::ScatterDims dims{.update_window_dims = map, .inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1};
-  hlo::Value sum = hlo::scatter({hlo::constant(c.builder(), {grad.element(), zero_dims}, 0)}, hlo::reshape(at, {positions * size, 1}),
-                                {updates}, dims, hlo::body_of(hlo::Reducer::Add))[0];
-  Dims back;
-  for (int64_t i = 0; i < last; ++i) back.push_back(i == dim ? 0 : i < dim ? i + 1 : i);
-  return {hlo::transpose(sum, back)};
-}
 
 }  // namespace
 
@@ -448,7 +413,6 @@ Table convolution_table() {
       row("im2col.out", im2col),
       row("col2im", col2im),
       row("col2im.out", col2im),
-      row("unfold_backward", unfold_backward),
   };
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aten/host.h"
+#include "aten/register.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "device/errors.h"
@@ -249,7 +250,10 @@ void define_environment(py::module_& module) {
 PYBIND11_MODULE(_C, module) {
   using namespace tpu;
   using namespace tpu::python;
-  device::translated([] { device::register_with_torch(); });
+  device::translated([] {
+    device::register_with_torch();
+    aten::register_rows();
+  });
   engine::set_blocking_hooks({&release_gil, &take_gil});
   log::set_warning_sink(&warn);
   module.attr("built_for_torch") = concat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
