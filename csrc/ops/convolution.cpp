@@ -400,8 +400,6 @@ hlo::Values col2im(Context& c) {
   return {result};
 }
 
-// The gradient of Tensor.unfold: the last dimension of grad_in goes back to `dim`.
-
 }  // namespace
 
 Table convolution_table() {
