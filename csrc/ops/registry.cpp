@@ -14,6 +14,7 @@ namespace {
 struct Registry {
   std::vector<const Row*> rows;
   std::unordered_map<std::string_view, const Row*> by_name;
+  std::vector<std::string> duplicates;
 
   Registry() {
     for (const Family& family : families()) {
@@ -23,8 +24,8 @@ struct Registry {
         Hasher hasher;
         hasher.add(row.name);
         row.name_hash = hasher.finish().low;
-        check(by_name.emplace(row.name, &row).second, ErrorCode::Internal, "two rows for aten::", row.name);
-        rows.push_back(&row);
+        if (by_name.emplace(row.name, &row).second) rows.push_back(&row);
+        else duplicates.push_back(concat(family.name, ": ", row.name));
       }
     }
   }
@@ -43,5 +44,7 @@ const Row* find_row(std::string_view name) {
   auto found = registry().by_name.find(name);
   return found == registry().by_name.end() ? nullptr : found->second;
 }
+
+const std::vector<std::string>& duplicate_rows() { return registry().duplicates; }
 
 }  // namespace tpu::ops

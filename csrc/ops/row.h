@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +63,8 @@ using Table = std::vector<Row>;
 
 /// All rows of all families, in the order of the family list in registry.cpp. Built once.
 const std::vector<const Row*>& all_rows();
+/// `family: name` of rows whose overload an earlier row has already; a test expects none.
+const std::vector<std::string>& duplicate_rows();
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);
 
