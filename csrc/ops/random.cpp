@@ -421,23 +421,6 @@ hlo::Values dropout_backward(Context& c) {
   return {hlo::convert(hlo::convert(grad, type) * factor, grad.element())};
 }
 
-// Training draws a slope for every negative element and keeps it in `noise`; otherwise the mean slope is used.
-hlo::Values rrelu(Context& c) {
-  hlo::Value self = c.tensor("self");
-  c.expect(is_floating(self.element()), ErrorCode::NotImplemented, "no floating-point dtype");
-  ElementType type = draw_type(self.element());
-  hlo::Value x = hlo::convert(self, type), lower = c.scalar("lower", type), upper = c.scalar("upper", type), noise, slope;
-  hlo::Value negative = hlo::le(x, hlo::like(x, 0));
-  if (c.flag("training")) {
-    slope = unit(c, x.dims(), type) * hlo::broadcast(upper - lower, x.dims()) + hlo::broadcast(lower, x.dims());
-    noise = hlo::convert(hlo::select(negative, slope, hlo::like(slope, 1)), c.type("noise").element);
-  } else {
-    slope = hlo::broadcast((lower + upper) * hlo::like(lower, 0.5), x.dims());
-    noise = c.tensor("noise");
-  }
-  return {hlo::convert(hlo::select(negative, x * slope, x), self.element()), noise};
-}
-
 }  // namespace
 
 Table random_table() {
@@ -468,9 +451,6 @@ Table random_table() {
 
       row("native_dropout", dropout).random().pointwise(),
       row("native_dropout_backward", dropout_backward).pointwise(),
-      row("rrelu_with_noise", rrelu).random().pointwise(),
-      row("rrelu_with_noise.out", rrelu).random(),
-      row("rrelu_with_noise_", rrelu).random(),
   };
 }
 
