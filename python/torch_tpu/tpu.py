@@ -363,9 +363,9 @@ def reset_host_ops() -> None:
 
 
 def set_host_ops(policy: str) -> str:
-    """What happens when an op runs on the host: "allow", "warn" (once per op, the default) or "error". Returns what it was.
+    """What happens when an op runs on the host: "allow", "warn" (once per op, the default) or "error".
 
-    TORCH_TPU_HOST_OPS sets it from outside.
+    Returns what it was. TORCH_TPU_HOST_OPS sets it from outside.
     """
     previous = _C.host_policy()
     _C.set_host_policy(policy)
