@@ -55,7 +55,7 @@ Value times(Context& c, const char* name, const Value& x) {
 
 Value relu(Context& c, const Value& x) {
   c.expect(x.element() != ElementType::Pred, ErrorCode::InvalidArgument, "Boolean inputs not supported for relu");
-  return hlo::maximum(x, zero(x));
+  return hlo::select(hlo::lt(x, zero(x)), zero(x), x);  // keeps NaN and -0
 }
 
 Value threshold(Context& c, const Value& x) {
@@ -142,8 +142,8 @@ Values hardtanh(Context& c) {
   return {hlo::convert(bounded, type)};
 }
 Value hardtanh_backward(Context& c, const Value& g, const Value& x) {
-  Value outside = either(hlo::le(x, number_like(c, "min_val", x)), hlo::ge(x, number_like(c, "max_val", x)));
-  return hlo::select(outside, zero(g), g);
+  Value inside = both(hlo::gt(x, number_like(c, "min_val", x)), hlo::lt(x, number_like(c, "max_val", x)));
+  return hlo::select(inside, g, zero(g));
 }
 
 /// min(max(x + 3, 0), 6) / 6
@@ -158,7 +158,7 @@ Value hardsigmoid_backward(Context&, const Value& g, const Value& x) {
 Value hardswish(Context&, const Value& x) { return x * hard_gate(x); }
 Value hardswish_backward(Context&, const Value& g, const Value& x) {
   Value inside = g * (x * like(x, 1.0 / 3) + like(x, 0.5));
-  return hlo::select(hlo::lt(x, like(x, -3)), zero(g), hlo::select(hlo::le(x, like(x, 3)), inside, g));
+  return hlo::select(hlo::le(x, like(x, -3)), zero(g), hlo::select(hlo::lt(x, like(x, 3)), inside, g));
 }
 
 Value within_lambda(Context& c, const Value& x) {
@@ -253,7 +253,6 @@ Values log_sigmoid_backward(Context& c) {
 Values logit(Context& c) {
   ElementType type = to_floating(c, c.type("self").element);
   expect_kind(c, type, kReal);
-  expect_castable(c, type);
   Value x = operand(c, "self", type);
   if (c.has("eps")) {
     Value eps = number_like(c, "eps", x);

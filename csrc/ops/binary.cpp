@@ -30,21 +30,6 @@ Values dividend_and_divisor(Context& c, ElementType common) {
   return wide;
 }
 
-/// `self` and `other` in their promoted type, a non-structured row's own check of the output included.
-Values promoted(Context& c, unsigned kinds, ElementType* common) {
-  *common = result_type(c, {"self", "other"});
-  expect_kind(c, *common, kinds);
-  expect_castable(c, *common);
-  return operands(c, {"self", "other"}, *common);
-}
-
-template <Map2 f, unsigned kinds>
-Values promoted2(Context& c) {
-  ElementType common;
-  Values x = promoted(c, kinds, &common);
-  return {hlo::convert(f(x[0], x[1]), common)};
-}
-
 /// x * the run-time number `name`, which is left out where it is known to be 1.
 Value times(Context& c, const char* name, const Value& x) {
   return c.known(name) == 1.0 ? x : number_like(c, name, x) * x;
@@ -80,7 +65,6 @@ Values rsub(Context& c) {
 Values add_relu(Context& c) {
   ElementType common = result_type(c, {"self", "other"});
   expect_kind(c, common, kReal | kInteger);
-  expect_castable(c, common);
   Values x = operands(c, {"self", "other"}, common);
   Value sum = x[0] + times(c, "alpha", x[1]);
   return {hlo::convert(hlo::maximum(sum, zeros_like(sum)), common)};
@@ -122,7 +106,6 @@ template <Map2 f>
 Values division(Context& c) {
   ElementType common = result_type(c, {"self", "other"});
   expect_kind(c, common, kInteger | kReal);
-  expect_castable(c, common);
   Values x = dividend_and_divisor(c, common);
   return {hlo::convert(f(x[0], x[1]), common)};
 }
@@ -163,14 +146,24 @@ Values lerp(Context& c) {
 
 // -------------------------------------------------------------------------------------------------- powers
 
-/// Integer powers wrap; a negative exponent gives 0 but for the bases 1 and -1.
+/// Integer powers by squaring, which wrap (XLA's do not); exponents not negative.
+Value repeated_product(const Value& base, const Value& exponent) {
+  auto remains = [](const Values& v) -> Values { return {hlo::reduce(truth(v[2]), all_dims(v[2]), hlo::Reducer::Or)}; };
+  auto step = [](const Values& v) -> Values {
+    Value odd = truth(both(v[2], like(v[2], 1)));
+    return {hlo::select(odd, v[0] * v[1], v[0]), v[1] * v[1], hlo::shift_right_logical(v[2], like(v[2], 1))};
+  };
+  return hlo::while_({like(base, 1), base, exponent}, remains, step)[0];
+}
+
+/// A negative exponent gives 0 but for the bases 1 and -1.
 Value integer_power(const Value& base, const Value& exponent) {
-  if (!is_signed(base.element())) return hlo::power(base, exponent);
+  if (!is_signed(base.element())) return repeated_product(base, exponent);
   Value one = like(base, 1), negative = is_negative(exponent);
   Value odd = hlo::ne(both(exponent, one), zeros_like(one));
   Value unit = hlo::select(hlo::eq(base, one), one,
                            hlo::select(hlo::eq(base, like(base, -1)), hlo::select(odd, like(base, -1), one), zeros_like(base)));
-  return hlo::select(negative, unit, hlo::power(base, hlo::maximum(exponent, zeros_like(exponent))));
+  return hlo::select(negative, unit, repeated_product(base, hlo::maximum(exponent, zeros_like(exponent))));
 }
 
 Value raise(const Value& base, const Value& exponent) {
@@ -203,7 +196,7 @@ Values power_number(Context& c) {
     expect_kind(c, common, kNumber);
     Value x = operand(c, "self", common);
     Value e = number_like(c, "exponent", x);
-    return {hlo::convert(is_exact(x) ? hlo::power(x, e) : raise(x, e), common)};
+    return {hlo::convert(is_exact(x) ? repeated_product(x, e) : hlo::power(x, e), common)};
   }
   return {hlo::convert(power_known(operand(c, "self", common), *exponent), common)};
 }
@@ -298,10 +291,13 @@ Value common_divisor(const Value& a, const Value& b) {
   return magnitude(hlo::while_({magnitude(a), magnitude(b)}, remains, step)[0]);
 }
 
+// Narrow types are multiplied in 32 bits, as C does.
 Value common_multiple(const Value& a, const Value& b) {
+  ElementType wide = size_of(a.element()) < 4 ? ElementType::S32 : a.element();
   Value divisor = common_divisor(a, b);
-  Value product = hlo::select(is_zero(divisor), zeros_like(a), a / divisor * b);
-  return is_signed(a.element()) ? hlo::abs(product) : product;
+  Value quotient = hlo::select(is_zero(divisor), zeros_like(a), a / divisor);
+  Value product = hlo::convert(quotient, wide) * hlo::convert(b, wide);
+  return hlo::convert(is_signed(wide) ? hlo::abs(product) : product, a.element());
 }
 
 Values complex_from(Context& c, const std::function<Value(const Value&, const Value&)>& f, const char* first,
@@ -356,14 +352,14 @@ Value shifted_right(const Value& a, const Value& b) {
 // ----------------------------------------------------------------------------------------------- selection
 
 /// min(max(self, min), max) with what bounds there are; NaN of any operand propagates, and max wins over min.
-template <bool has_min, bool has_max>
+template <bool has_min, bool has_max, unsigned kinds = kInteger | kReal>
 Values clamp(Context& c) {
   bool low = has_min && c.has("min"), high = has_max && c.has("max");
   ElementType common = c.type("self").element;
   if (low && high) common = result_type(c, {"self", "min", "max"});
   else if (low) common = result_type(c, {"self", "min"});
   else if (high) common = result_type(c, {"self", "max"});
-  expect_kind(c, common, kInteger | kReal);
+  expect_kind(c, common, kinds);
   Values x{operand(c, "self", common)};
   if (low) x.push_back(operand(c, "min", common));
   if (high) x.push_back(operand(c, "max", common));
@@ -443,6 +439,7 @@ Values is_in(Context& c) {
   return {c.flag("invert") ? hlo::not_(found) : found};
 }
 
+constexpr const char* kValues = "values";
 constexpr const char* kElements = "elements";
 constexpr const char* kElement = "element";
 constexpr const char* kTestElements = "test_elements";
@@ -489,7 +486,7 @@ Table binary_table() {
       row("fmax.out", map2<ignoring_nan<hlo::maximum>, kIntegral | kReal>),
       row("fmin.out", map2<ignoring_nan<hlo::minimum>, kIntegral | kReal>),
       row("gcd.out", map2<common_divisor, kInteger>),
-      row("heaviside.out", map2<heaviside, kIntegral | kReal>),
+      row("heaviside.out", map2<heaviside, kIntegral | kReal, kSelf, kValues>),
       row("hypot.out", map2<hypotenuse, kReal>),
       row("lcm.out", map2<common_multiple, kInteger>),
       row("logaddexp.out", map2<log_of_sum<natural_softplus>, kInexact>),
@@ -524,22 +521,22 @@ Table binary_table() {
       row("bitwise_xor.Tensor_out", map2<difference, kIntegral>),
       row("bitwise_left_shift.Tensor_out", map2<shifted_left, kInteger>),
       row("bitwise_right_shift.Tensor_out", map2<shifted_right, kInteger>),
-      row("__lshift__.Scalar", promoted2<shifted_left, kInteger>).pointwise(),
-      row("__lshift__.Tensor", promoted2<shifted_left, kInteger>).pointwise(),
-      row("__rshift__.Scalar", promoted2<shifted_right, kInteger>).pointwise(),
-      row("__rshift__.Tensor", promoted2<shifted_right, kInteger>).pointwise(),
-      row("__ilshift__.Scalar", promoted2<shifted_left, kInteger>),
-      row("__ilshift__.Tensor", promoted2<shifted_left, kInteger>),
-      row("__irshift__.Scalar", promoted2<shifted_right, kInteger>),
-      row("__irshift__.Tensor", promoted2<shifted_right, kInteger>),
+      row("__lshift__.Scalar", map2<shifted_left, kInteger>).pointwise(),
+      row("__lshift__.Tensor", map2<shifted_left, kInteger>).pointwise(),
+      row("__rshift__.Scalar", map2<shifted_right, kInteger>).pointwise(),
+      row("__rshift__.Tensor", map2<shifted_right, kInteger>).pointwise(),
+      row("__ilshift__.Scalar", map2<shifted_left, kInteger>),
+      row("__ilshift__.Tensor", map2<shifted_left, kInteger>),
+      row("__irshift__.Scalar", map2<shifted_right, kInteger>),
+      row("__irshift__.Tensor", map2<shifted_right, kInteger>),
 
       // Selection.
       row("clamp.out", clamp<true, true>),
       row("clamp.Tensor_out", clamp<true, true>),
       row("clamp_max.out", clamp<false, true>),
-      row("clamp_max.Tensor_out", clamp<false, true>),
+      row("clamp_max.Tensor_out", clamp<false, true, kIntegral | kReal>),
       row("clamp_min.out", clamp<true, false>),
-      row("clamp_min.Tensor_out", clamp<true, false>),
+      row("clamp_min.Tensor_out", clamp<true, false, kIntegral | kReal>),
       row("isin.Scalar_Tensor_out", is_in<kElement, kTestElements>),
       row("isin.Tensor_Scalar_out", is_in<kElements, kTestElement>),
       row("isin.Tensor_Tensor_out", is_in<kElements, kTestElements>),

@@ -54,13 +54,6 @@ void expect_kind(const Context& c, ElementType type, unsigned kinds) {
   c.expect(fits, ErrorCode::NotImplemented, "\"", base_name(c), "\" not implemented for '", scalar_type_name(type), "'");
 }
 
-void expect_castable(const Context& c, ElementType common) {
-  ElementType to = c.target_element(0, common);
-  bool fits = kind_of(common) <= kind_of(to) || (kind_of(common) != kComplex && kind_of(common) != kReal && to != ElementType::Pred);
-  c.expect(fits, ErrorCode::InvalidArgument, "result type ", scalar_type_name(common),
-           " can't be cast to the desired output type ", scalar_type_name(to));
-}
-
 hlo::Value operand(Context& c, const char* name, ElementType common) {
   ElementType compute = compute_type(common);
   if (c.category(name) != Category::Dimensioned) return c.tensor(name, compute);

@@ -16,9 +16,6 @@ inline constexpr unsigned kAnything = kBool | kNumber;
 void expect_kind(const Context& c, ElementType type, unsigned kinds);
 /// The name PyTorch's errors use: `Float`, `Half`, `Long`.
 const char* scalar_type_name(ElementType type);
-/// RuntimeError unless a result of type `common` may be written into the output that exists already. For rows that are not
-/// structured; the meta functions of the others have said so.
-void expect_castable(const Context& c, ElementType common);
 
 /// An operand as the kernel sees it: cast to `common`, then widened to compute_type(common). Numbers and 0-d tensors are not rounded to a
 /// half type on the way, as in PyTorch's kernels for half types.
@@ -49,16 +46,15 @@ template <Map f, unsigned kinds = kAnything, const char* const& name = kSelf>
 hlo::Values floating(Context& c) {
   ElementType type = to_floating(c, c.type(name).element);
   expect_kind(c, type, kinds);
-  expect_castable(c, type);
   return {hlo::convert(f(operand(c, name, type)), type)};
 }
 
 /// Two operands, the result in their promoted type.
-template <Map2 f, unsigned kinds = kAnything>
+template <Map2 f, unsigned kinds = kAnything, const char* const& first = kSelf, const char* const& second = kOther>
 hlo::Values map2(Context& c) {
-  ElementType type = result_type(c, {"self", "other"});
+  ElementType type = result_type(c, {first, second});
   expect_kind(c, type, kinds);
-  hlo::Values x = operands(c, {"self", "other"}, type);
+  hlo::Values x = operands(c, {first, second}, type);
   return {hlo::convert(f(x[0], x[1]), type)};
 }
 

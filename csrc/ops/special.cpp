@@ -1,5 +1,6 @@
 // Family special: Bessel, Airy, error, gamma and zeta functions and orthogonal polynomials. What goes in: one or two tensors of
 // floats. Expansions are Chebyshev sums (special_tables.h) on pieces of the axis; DLMF is https://dlmf.nist.gov.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <span>
@@ -19,6 +20,7 @@ using hlo::Values;
 
 constexpr const char* kX = "x";
 constexpr const char* kN = "n";
+constexpr int64_t kMostTerms = 20000;  // of a loop: more than the incomplete gamma functions need up to a = 1e6
 
 /// Sum of c[k] T_k(t) by Clenshaw's recurrence. Terms below the precision of t's type are left out.
 Value chebyshev(const Value& t, std::span<const double> c) {
@@ -226,6 +228,38 @@ Value digamma(const Value& x) {
   return hlo::select(equals(x, 0), copy_sign(like(x, HUGE_VAL), hlo::negate(x)), hlo::digamma(x));
 }
 
+/// Whether any element is true, as a 0-d value.
+Value any(const Value& x) { return hlo::reduce(x, all_dims(x), hlo::Reducer::Or); }
+
+/// Hurwitz's zeta(s, q) = sum over k of (q + k)^-s. chlo.zeta is right for q > 0; terms left of that are added one by one here (their
+/// powers are real only for whole s), and at q = 0, -1, .. there is a pole.
+Value hurwitz_zeta(const Value& s, const Value& q) {
+  Value pole = both(at_most(q, 0), hlo::eq(q, hlo::floor(q)));
+  Value adding = both(below(q, 0), both(hlo::not_(pole), hlo::eq(s, hlo::floor(s))));
+  auto unfinished = [](const Values& v) -> Values {
+    return {both(any(below(v[1], 0)), hlo::lt(v[0], like(v[0], kMostTerms)))};
+  };
+  auto step = [](const Values& v) -> Values {
+    Value left = below(v[1], 0);
+    Value term = hlo::power(v[1], hlo::negate(v[3]));
+    return {v[0] + like(v[0], 1), hlo::select(left, line(v[1], 1, 1), v[1]), hlo::select(left, v[2] + term, v[2]), v[3]};
+  };
+  Value count = hlo::constant(*q.builder, ElementType::S64, 0);
+  Values done = hlo::while_({count, otherwise(adding, q, 1), zeros_like(q), s}, unfinished, step);
+  Value value = hlo::select(adding, done[2] + hlo::zeta(s, done[1]), hlo::zeta(s, q));
+  value = except(pole, HUGE_VAL, value);
+  return except(equals(s, 1), HUGE_VAL, except(below(s, 1), NAN, value));
+}
+
+/// pi^2 / sin^2(pi x) - trigamma(1 - x) on the left, DLMF 5.15.6.
+Value trigamma(const Value& x) {
+  Value left = below(x, 0.5), two = like(x, 2);
+  Value right = hlo::zeta(two, hlo::select(left, line(x, -1, 1), x));
+  Value reflected = like(x, std::numbers::pi) / hlo::sine(line(x, std::numbers::pi, 0));
+  return hlo::select(left, reflected * reflected - right, right);
+}
+
+/// The n-th derivative of digamma is (-1)^(n + 1) n! zeta(n + 1, x), DLMF 5.15.1 and 25.11.12.
 Values polygamma(Context& c) {
   int64_t n = c.integer("n");
   c.expect(n >= 0, ErrorCode::InvalidArgument, "polygamma(n, x) does not support negative n.");
@@ -233,14 +267,13 @@ Values polygamma(Context& c) {
   ElementType type = to_floating(c, c.type("self").element);
   expect_kind(c, type, kReal);
   Value x = operand(c, "self", type);
-  return {hlo::convert(hlo::polygamma(like(x, n), x), type)};
+  double factor = n % 2 == 0 ? -1 : 1;
+  for (int64_t k = 2; k <= std::min<int64_t>(n, 171); ++k) factor *= static_cast<double>(k);
+  Value value = n == 1 ? trigamma(x) : like(x, factor) * hurwitz_zeta(like(x, n + 1), x);
+  return {hlo::convert(value, type)};
 }
 
-/// Whether any element is true, as a 0-d value.
-Value any(const Value& x) { return hlo::reduce(x, all_dims(x), hlo::Reducer::Or); }
-
 constexpr double kPrecision = 0x1p-53;
-constexpr int64_t kMostTerms = 20000;  // more than the expansions need up to a = 1e6
 
 /// sum over n of x^n / ((a + 1) .. (a + n)), DLMF 8.7.1; meant for x < a + 1.
 Value lower_series(const Value& a, const Value& x) {
@@ -282,7 +315,7 @@ Value upper_fraction(const Value& a, const Value& x) {
 
 /// x^a e^-x / Gamma(a + 1); for large a by Stirling's series, DLMF 5.11.1, so that the large logarithms cancel before they round.
 Value gamma_density(const Value& a, const Value& x) {
-  Value direct = hlo::exponential(a * hlo::log(x) - x - hlo::lgamma(line(a, 1, 0)));
+  Value direct = hlo::exponential(a * hlo::log(x) - x - hlo::lgamma(line(a, 1, 1)));
   Value inverse = reciprocal(a);
   Value correction = inverse * polynomial(inverse * inverse, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188});
   Value exponent = a * hlo::log_plus_one((x - a) / a) - (x - a) - correction;
@@ -363,7 +396,7 @@ Value chebyshev_polynomial(const Value& given, const Value& degree) {
                                      {[](const Value& x) { return x + x; }, chebyshev_next},
                                      {[](const Value& x) { return line(x, 2, -1); }, chebyshev_next},
                                      {[](const Value& x) { return line(x, 2, 1); }, chebyshev_next}};
-  Value value = recur(x, otherwise(either(inside, at_end), zeros_like(n), 0), families[static_cast<int>(kind)]);
+  Value value = recur(x, except(either(inside, at_end), 0, n), families[static_cast<int>(kind)]);
   // At 1 and, up to the sign (-1)^n, at -1.
   Value closed, right, left;
   switch (kind) {
@@ -454,7 +487,7 @@ Table special_table() {
       // Gamma and zeta functions.
       row("digamma.out", kReal1<digamma>),
       row("polygamma.out", polygamma),
-      row("special_zeta.out", floating2<hlo::zeta, kReal>),
+      row("special_zeta.out", floating2<hurwitz_zeta, kReal>),
       row("igamma.out", map2<incomplete_gamma<false>, kReal>),
       row("igammac.out", map2<incomplete_gamma<true>, kReal>),
 

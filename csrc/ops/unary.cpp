@@ -49,12 +49,13 @@ Value angle_of(const Value& x) {
   return hlo::select(is_nan(x), x, by_sign);
 }
 
-// PyTorch's sign of NaN is 0, StableHLO's is NaN.
+// PyTorch's sign of NaN and of both zeros is +0, StableHLO's is NaN and the zero itself.
 Value sign_of(const Value& x) {
   if (x.element() == ElementType::Pred) return x;
   if (!is_signed(x.element())) return hlo::convert(truth(x), x.element());
   if (!is_floating(x.element())) return hlo::sign(x);
-  return hlo::select(is_nan(x), zeros_like(x), hlo::sign(x));
+  Value zero = zeros_like(x);
+  return hlo::convert(hlo::gt(x, zero), x.element()) - hlo::convert(hlo::lt(x, zero), x.element());
 }
 
 /// sign_of, and z / |z| of a complex number.
@@ -148,7 +149,7 @@ Values frexp(Context& c) {
   Value low = hlo::and_(bits, like(bits, low_mask));
   Value is_subnormal = hlo::and_(hlo::eq(field, zeros_like(field)), hlo::ne(low, zeros_like(low)));
   Value normal_bits = hlo::bitcast_convert(hlo::convert(low, x.element()), word);
-  Value exponent = hlo::select(is_subnormal, exponent_field(normal_bits) - like(bits, 2 * bias + mantissa_bits - 1),
+  Value exponent = hlo::select(is_subnormal, exponent_field(normal_bits) - like(bits, 2 * bias + mantissa_bits),
                                field - like(bits, bias));
   Value mantissa = hlo::select(is_subnormal, hlo::and_(normal_bits, like(bits, low_mask)), low);
   mantissa = hlo::bitcast_convert(hlo::or_(mantissa, like(bits, int64_t{bias} << mantissa_bits)), x.element());
