@@ -38,6 +38,10 @@ Fold nonempty_fold(const Context& c, const char* name) {
   Fold fold = fold_of(c);
   c.expect(product(fold.sizes) != 0 || fold.dims.size() != fold.sizes.size(), ErrorCode::InvalidArgument, name,
            "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+  for (int64_t dim : fold.dims) {
+    c.expect(fold.sizes[static_cast<size_t>(dim)] != 0, ErrorCode::Index, name, "(): Expected reduction dim ", dim,
+             " to have non-zero size.");
+  }
   return fold;
 }
 
