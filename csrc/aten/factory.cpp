@@ -1,7 +1,11 @@
 // Factories: new tensors whose storage is unset: nothing is allocated on the device before the first write.
 #include <ATen/EmptyTensor.h>
+#include <ATen/native/Resize.h>
 #include <torch/library.h>
 
+#include <cmath>
+
+#include "aten/kernel.h"
 #include "aten/tensor.h"
 #include "aten/types.h"
 #include "device/errors.h"
@@ -42,7 +46,34 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
   return device::translated([&] { return make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, strides, {}); });
 }
 
+// The number of elements of a range depends on its numbers, which are run-time arguments of the row; so `out` is sized here.
+// `closed`: torch.range, which includes the end.
+int64_t range_size(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, bool closed) {
+  double from = start.toDouble(), to = end.toDouble(), by = step.toDouble();
+  TORCH_CHECK(by != 0, "step must be nonzero");
+  TORCH_CHECK(std::isfinite(from) && std::isfinite(to), "unsupported range: ", from, " -> ", to);
+  TORCH_CHECK(by > 0 ? to >= from : to <= from, "upper bound and lower bound inconsistent with step sign");
+  if (closed) return static_cast<int64_t>((to - from) / by) + 1;
+  bool exact = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
+  if (!exact) return static_cast<int64_t>(std::ceil((to - from) / by));
+  int64_t span = end.toLong() - start.toLong(), by_int = step.toLong();
+  return span / by_int + (span % by_int != 0);
+}
+
+template <bool closed>
+at::Tensor& range_out(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, at::Tensor& out) {
+  int64_t size = range_size(start, end, step, closed);
+  if (out.numel() != size) at::native::resize_output(out, {size});
+  device::translated([&] {
+    static auto* call = new RowCall(closed ? "range.out" : "arange.start_out");
+    call->run({start, end, step, out});
+  });
+  return out;
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("arange.start_out", TORCH_FN(range_out<false>));
+  m.impl("range.out", TORCH_FN(range_out<true>));
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
 }

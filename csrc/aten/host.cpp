@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "aten/types.h"
 #include "base/env.h"
@@ -25,6 +26,17 @@
 namespace tpu::aten {
 
 namespace {
+
+// The size of their results depends on data, so the host must see the data whatever the device is: no lowering is missing, and they are
+// neither counted nor warned about.
+const std::unordered_set<std::string> kSizedByData = {
+    "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
+    "aten::unique_dim_consecutive", "aten::equal", "aten::is_set_to", "aten::_local_scalar_dense",
+};
+
+std::string name_of(const c10::OperatorHandle& op) {
+  return concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
+}
 
 struct Counts {
   std::mutex mutex;
@@ -113,22 +125,22 @@ engine::ValueRef value_on(engine::Device& device, const c10::Storage& storage, c
 // One call on the host: which CPU storage stands for which storage on `tpu`.
 class HostCall {
  public:
-  explicit HostCall(const c10::OperatorHandle& op) : op_(op) {}
+  HostCall(const c10::OperatorHandle& op, bool counts) : op_(op), counts_(counts) {}
 
   void run(c10::Stack* stack) {
     const c10::FunctionSchema& schema = op_.schema();
-    size_t count = schema.arguments().size(), first = stack->size() - count;
+    size_t argument_count = schema.arguments().size(), first = stack->size() - argument_count;
     std::vector<c10::IValue> original(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
     // Written storages first: an argument that shares one must see the copy.
     for (bool written : {true, false}) {
-      for (size_t i = 0; i < count; ++i) {
+      for (size_t i = 0; i < argument_count; ++i) {
         const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
         if ((alias != nullptr && alias->isWrite()) == written) (*stack)[first + i] = to_host(original[i], written);
       }
     }
     if (device_ == nullptr) device_ = &device_of(std::nullopt);
     supply_generator(schema, stack, first);
-    aten::count(op_.schema().operator_name().name + (schema.overload_name().empty() ? "" : "." + schema.overload_name()), bytes_);
+    if (counts_) count(name_of(op_), bytes_);
 
     op_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
 
@@ -246,6 +258,7 @@ class HostCall {
   }
 
   const c10::OperatorHandle& op_;
+  const bool counts_;
   engine::Device* device_ = nullptr;
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;
   std::vector<c10::StorageImpl*> written_;
@@ -278,8 +291,9 @@ void reset_host_ops() {
 bool has_host_kernel(const c10::OperatorHandle& op) { return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU); }
 
 void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
-  std::string name = concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
+  std::string name = name_of(op);
   check(has_host_kernel(op), ErrorCode::NotImplemented, name, " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
+  if (kSizedByData.count(op.schema().name()) != 0) return HostCall(op, /*counts=*/false).run(stack);
   switch (host_policy()) {
     case HostPolicy::Allow: break;
     case HostPolicy::Warn:
@@ -289,7 +303,7 @@ void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
     case HostPolicy::Error:
       fail(ErrorCode::NotImplemented, name, " has no lowering for the device tpu, and host ops are set to 'error'");
   }
-  HostCall(op).run(stack);
+  HostCall(op, /*counts=*/true).run(stack);
 }
 
 void host_fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {

@@ -26,6 +26,18 @@ class Kernel final : public c10::OperatorKernel {
   std::unique_ptr<Signature> signature_;
 };
 
+/// A row called by our own kernels, around the dispatcher. Rows that are only called so are listed in register.cpp.
+class RowCall {
+ public:
+  /// `name` is the overload, "arange.start_out".
+  explicit RowCall(const char* name);
+  void run(c10::Stack stack);
+
+ private:
+  Kernel kernel_;
+  c10::OperatorHandle op_;
+};
+
 /// Writes `source` into `target`, both on the same `tpu` device: casts, broadcasts, and writes through target's view.
 void copy_on_device(const at::Tensor& target, const at::Tensor& source);
 

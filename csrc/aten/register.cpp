@@ -12,6 +12,9 @@ namespace tpu::aten {
 
 namespace {
 
+// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, and ranges are sized first.
+bool is_called_by_us(std::string_view name) { return name == "copy_" || name == "arange.start_out" || name == "range.out"; }
+
 // `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two devices.
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
   auto is_dense = [](const at::Tensor& tensor) {
@@ -42,7 +45,7 @@ void register_rows() {
   // Lives as long as the process: destroying it would take the kernels away from tensors that outlive this library's statics.
   static auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   for (const ops::Row* row : ops::all_rows()) {
-    if (std::string_view(row->name) == "copy_") continue;  // comes as _copy_from, which knows both devices
+    if (is_called_by_us(row->name)) continue;
     library->impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
   }
 }
