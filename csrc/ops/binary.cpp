@@ -22,9 +22,11 @@ Value either(const Value& a, const Value& b) { return hlo::or_(a, b); }
 Value is_negative(const Value& x) { return hlo::lt(x, zeros_like(x)); }
 Value is_zero(const Value& x) { return hlo::eq(x, zeros_like(x)); }
 
-/// The named operands with the integer division check on the last one.
-Values dividend_and_divisor(Context& c, ElementType common) {
+/// The operands of a division, with PyTorch's check of an integer divisor. Its kernels of remainders round a number to a half type
+/// before they widen it, those of quotients do not.
+Values dividend_and_divisor(Context& c, ElementType common, bool rounds_numbers) {
   Value a = operand(c, "self", common), b = operand(c, "other", common);
+  if (rounds_numbers) a = round_to(a, common), b = round_to(b, common);
   Values wide = broadcast_together({a, b});
   if (is_exact(b) && wide[0].type.count() > 0) c.require_not(is_zero(b), b, ErrorCode::InvalidArgument, "ZeroDivisionError");
   return wide;
@@ -102,11 +104,11 @@ Value floor_remainder(const Value& a, const Value& b) {
   return hlo::select(off, rest + b, rest);
 }
 
-template <Map2 f>
+template <Map2 f, bool rounds_numbers = false>
 Values division(Context& c) {
   ElementType common = result_type(c, {"self", "other"});
   expect_kind(c, common, kInteger | kReal);
-  Values x = dividend_and_divisor(c, common);
+  Values x = dividend_and_divisor(c, common, rounds_numbers);
   return {hlo::convert(f(x[0], x[1]), common)};
 }
 
@@ -466,9 +468,9 @@ Table binary_table() {
       row("floor_divide", division<floor_quotient>).pointwise(),
       row("floor_divide.out", division<floor_quotient>),
       row("floor_divide_.Tensor", division<floor_quotient>),
-      row("fmod.Tensor_out", division<hlo::remainder>),
-      row("remainder.Tensor_out", division<floor_remainder>),
-      row("remainder.Scalar_Tensor", division<floor_remainder>).pointwise(),
+      row("fmod.Tensor_out", division<hlo::remainder, true>),
+      row("remainder.Tensor_out", division<floor_remainder, true>),
+      row("remainder.Scalar_Tensor", division<floor_remainder, true>).pointwise(),
       row("addcmul.out", add_scaled<product_of>).special("value", {1}),
       row("addcdiv.out", add_scaled<quotient_of>).special("value", {1}),
       row("lerp.Scalar_out", lerp),

@@ -66,6 +66,11 @@ hlo::Values operands(Context& c, std::initializer_list<const char*> names, Eleme
   return broadcast_together(std::move(values));
 }
 
+hlo::Value round_to(const hlo::Value& x, ElementType type) {
+  if (type == ElementType::F16) return hlo::reduce_precision(x, 5, 10);
+  return type == ElementType::BF16 ? hlo::reduce_precision(x, 8, 7) : x;
+}
+
 hlo::Value number_like(Context& c, const char* name, const hlo::Value& x) {
   return hlo::broadcast(c.scalar(name, x.element()), x.dims());
 }

@@ -22,6 +22,8 @@ const char* scalar_type_name(ElementType type);
 hlo::Value operand(Context& c, const char* name, ElementType common);
 /// Several, broadcast to their common shape.
 hlo::Values operands(Context& c, std::initializer_list<const char*> names, ElementType common);
+/// A float32 value rounded to a half type, which XLA would not do for a conversion there and back.
+hlo::Value round_to(const hlo::Value& x, ElementType type);
 /// The run-time number `name` in x's type, in every element of x's shape.
 hlo::Value number_like(Context& c, const char* name, const hlo::Value& x);
 

@@ -38,8 +38,13 @@ Value by_parts(const Value& z, F f) {
 
 // ---------------------------------------------------------------------------------- sign, parts, predicates
 
-Value absolute(const Value& x) {
-  return is_integral(x.element()) && !is_signed(x.element()) ? x : hlo::abs(x);
+/// Of a complex number a real one.
+Values absolute(Context& c) {
+  ElementType type = c.type("self").element;
+  expect_kind(c, type, kNumber);
+  Value x = operand(c, "self", type);
+  if (is_signed(type)) x = hlo::abs(x);
+  return {hlo::convert(x, real_of(type))};
 }
 
 /// 0 or pi of a real number (NaN stays), the argument of a complex one.
@@ -219,7 +224,7 @@ Values arctangent(Context& c) {
 Table unary_table() {
   return {
       // Sign and parts.
-      row("abs.out", map<absolute, kNumber>),
+      row("abs.out", absolute),
       row("angle", angle).pointwise(),
       row("angle.out", angle),
       row("conj_physical.out", map<hlo::conj>),
