@@ -1,0 +1,54 @@
+"""The CPU as oracle: a function of tensors runs on both devices and must give the same values, dtypes and shapes, or the same error."""
+
+import torch
+
+# torch.testing's defaults, but where a float32 result of XLA may be some units in the last place away.
+TOLERANCES = {torch.float32: (4e-6, 1e-6), torch.complex64: (8e-6, 2e-6), torch.float64: (1e-11, 1e-12)}
+
+
+def moved(value, device):
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, (tuple, list)):
+        return type(value)(moved(item, device) for item in value)
+    return value
+
+
+def outcome(function, args, device):
+    """The result on the CPU, or the exception."""
+    try:
+        result = function(*(moved(arg, device) for arg in args))
+        return moved(result, "cpu")
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        return error
+
+
+def assert_same(function, *args, rtol=None, atol=None, zero_signs=True, message=True):
+    expected, got = outcome(function, args, "cpu"), outcome(function, args, "tpu")
+    if isinstance(expected, Exception) or isinstance(got, Exception):
+        if not (isinstance(expected, Exception) and isinstance(got, Exception)):
+            raise AssertionError(f"on the CPU: {expected!r}\non the device: {got!r}") from (
+                got if isinstance(got, Exception) else expected)
+        assert isinstance(got, type(expected)), f"expected {expected!r}, got {got!r}"
+        if message:
+            first = str(expected).splitlines()[0].replace("_cpu", "")
+            assert first in str(got).replace("_cpu", ""), f"expected {expected!r}, got {got!r}"
+        return
+    compare(got, expected, rtol, atol, zero_signs)
+
+
+def compare(got, expected, rtol=None, atol=None, zero_signs=True):
+    if isinstance(expected, (tuple, list)):
+        assert len(got) == len(expected)
+        for a, b in zip(got, expected):
+            compare(a, b, rtol, atol, zero_signs)
+        return
+    if not isinstance(expected, torch.Tensor):
+        assert got == expected
+        return
+    if rtol is None and expected.dtype in TOLERANCES:
+        rtol, atol = TOLERANCES[expected.dtype]
+    torch.testing.assert_close(got, expected, rtol=rtol, atol=atol, equal_nan=True)
+    if zero_signs and expected.is_floating_point():
+        zeros = (expected == 0) & (got == 0)
+        assert torch.equal(torch.signbit(got[zeros]), torch.signbit(expected[zeros])), f"signs of zeros: {got}, {expected}"
