@@ -62,6 +62,14 @@ __all__ = [
 _Device = torch.device | str | int | None
 
 
+def __getattr__(name: str):
+    if name == "default_generators":
+        return tuple(_C.default_generator(index) for index in range(_C.device_count()))
+    if name == "_initialized":  # what activation checkpointing asks before it saves the random state
+        return _C.is_started()
+    raise AttributeError(f"module 'torch.tpu' has no attribute {name!r}")
+
+
 def _index(device: _Device) -> int:
     """Index of the device that a user named: a number, `tpu:1`, or the current one for None and `tpu`."""
     if device is None:
@@ -271,12 +279,6 @@ def mem_get_info(device: _Device = None) -> tuple[int, int]:
 
 
 # --- random state: (seed, offset) per device, kept on the host, so that nothing here starts the runtime
-
-
-def __getattr__(name: str):
-    if name == "default_generators":
-        return tuple(_C.default_generator(index) for index in range(_C.device_count()))
-    raise AttributeError(f"module 'torch.tpu' has no attribute {name!r}")
 
 
 def _get_generator(device: torch.device) -> torch.Generator:

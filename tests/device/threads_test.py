@@ -51,8 +51,7 @@ def test_gil_is_free_while_compiling():
 
     def work():
         for size in range(60, 10, -5):
-            torch.fft.fft2(x[:size]).abs().logsumexp(dim=1)
-            torch.linalg.norm(x[:size] @ x[:size].t()).item()
+            (x[:size] @ x[:size].t()).logsumexp(dim=1).cumsum(0).sum().item()
 
     pause, seconds = progress_during(work)
     assert pause < max(seconds / 2, 0.05), (pause, seconds)
@@ -97,20 +96,18 @@ def test_first_use_by_several_threads(python):
     assert (out, err) == (str([5.0] * 6), "")
 
 
-def test_exit_with_pending_work_and_a_busy_daemon_thread(python):
+def test_exit_with_pending_work_and_a_waiting_daemon_thread(python):
+    # A daemon thread inside an op is another matter: before Python 3.14 torch itself aborts then, on any device.
     out, err = python(
         """
         import threading, torch
         x = torch.full((512, 512), 1e-3, device="tpu")
-        (x @ x).cpu()
-        def work():
-            y = x
+        def wait():
             while True:
-                y = (y @ x).clone()
-                y.cpu()
-        threading.Thread(target=work, daemon=True).start()
+                torch.tpu.synchronize()
+        threading.Thread(target=wait, daemon=True).start()
         for _ in range(20):
-            z = x @ x
+            y = x @ x
         print("done")
         """
     )
