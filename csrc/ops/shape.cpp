@@ -68,7 +68,6 @@ hlo::Value overlap_add(const hlo::Value& x, int64_t dim, int64_t stride, int64_t
     y = hlo::reduce(y, {dim}, hlo::Reducer::Add);
   } else {
     y = merge(y, dim);
-    y = split(y, dim, {count, stride});
   }
   y = merge(y, dim);
   return zero_pad(y, dim, 0, length - y.dims()[dim]);
