@@ -3,6 +3,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/conj_physical.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/neg.h>
@@ -23,8 +24,14 @@ namespace {
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg(); }
 
-// `tensor` with its conjugate and negative bits carried out, so that only elements are left to copy.
-at::Tensor resolved(const at::Tensor& tensor) { return tensor.resolve_conj().resolve_neg(); }
+// `tensor` with its conjugate and negative bits carried out, so that only elements are left to copy. On the device a row
+// reads through the bits; torch's own resolve_conj would come back to this file.
+at::Tensor resolved(const at::Tensor& tensor) {
+  if (!is_tpu(tensor)) return tensor.resolve_conj().resolve_neg();
+  at::Tensor plain = at::empty(tensor.sizes(), tensor.options());
+  copy_on_device(plain, tensor);
+  return plain;
+}
 
 // The whole of `source` becomes the whole of `target` without a copy, when both lie alike.
 bool share(const at::Tensor& target, const at::Tensor& source) {
@@ -65,7 +72,7 @@ void copy_between_devices(const at::Tensor& target, const at::Tensor& source) {
 
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool non_blocking) {
   (void)non_blocking;  // copies to the host must end before they return unless the memory is pinned; copying always is allowed
-  if (!same_bits(source, target)) {
+  if (is_tpu(target) && !same_bits(source, target)) {
     at::Tensor plain = resolved(source);
     if (target.is_conj()) plain = at::conj_physical(plain);
     if (target.is_neg()) plain = at::neg(plain);

@@ -165,6 +165,9 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
   engine::ValueRef value = value_under(tensor, element);
   graph::Read read;
   uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(category) << 16;
+  read.conjugates = tensor.is_conj();
+  read.negates = tensor.is_neg();
+  facts |= static_cast<uint64_t>(read.conjugates) << 20 | static_cast<uint64_t>(read.negates) << 21;
   if (value && same_shape_whole(*value, tensor, element)) {
     hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24);
     for (int64_t size : tensor.sizes()) hasher_.add(size);

@@ -17,6 +17,8 @@ struct Read {
   int input = 0;  // -1: the storage is unset and reads as zeros
   ViewPlan plan;
   int first_start = 0;  // position of its starts in the vector of all starts
+  bool conjugates = false;  // torch's conjugate and negative bits: the elements are seen through them
+  bool negates = false;
 };
 
 /// What becomes of one result of a node.

@@ -162,8 +162,11 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     const Node& node = graph.nodes[n];
     ops::Context::Sources sources;
     for (const Read& read : node.reads) {
-      sources.operands.push_back(lower_read(base_of(builder, inputs, read.input, read.plan), read.plan,
-                                            arguments.starts(read.plan, read.first_start)));
+      Value operand = lower_read(base_of(builder, inputs, read.input, read.plan), read.plan,
+                                 arguments.starts(read.plan, read.first_start));
+      if (read.conjugates) operand = hlo::complex(hlo::real(operand), hlo::negate(hlo::imag(operand)));
+      if (read.negates) operand = hlo::negate(operand);
+      sources.operands.push_back(operand);
     }
     sources.take_scalar = [&](int index, ElementType type) { return arguments.scalar(first_scalar + index, type); };
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
