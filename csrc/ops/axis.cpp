@@ -79,6 +79,8 @@ hlo::Value first_where(const hlo::Value& condition, int64_t dim) {
 }
 
 hlo::Value take_along(const hlo::Value& x, const hlo::Value& index, int64_t dim) {
+  // A gather's slice must lie inside the operand, also where there is nothing to gather.
+  if (index.type.count() == 0 || x.type.count() == 0) return hlo::constant(*x.builder, Type{x.element(), index.dims()}, 0);
   hlo::GatherDims dims;
   Dims slice_sizes;
   for (int64_t i = 0; i < x.rank(); ++i) {
