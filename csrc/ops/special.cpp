@@ -171,7 +171,8 @@ Value airy_ai(const Value& x) {
   Value wave = chebyshev(t, tables::kAiryLeftU) * a.cosine + chebyshev(t, tables::kAiryLeftV) / zeta * a.sine;
   Value left = wave / line(root, std::numbers::sqrt2 * root_pi, 0);
   Value middle = chebyshev(line(x, 2.0 / 7, 3.0 / 7), tables::kAiryMiddle);
-  return hlo::select(below(x, -5), left, hlo::select(at_most(x, 2), middle, except(equals(x, HUGE_VAL), 0, right)));
+  Value value = hlo::select(below(x, -5), left, hlo::select(at_most(x, 2), middle, right));
+  return except(equals(size, HUGE_VAL), NAN, value);  // as PyTorch, though the limits are 0
 }
 
 // --------------------------------------------------------------------------------------------------- error functions
@@ -328,9 +329,8 @@ template <bool upper>
 Value incomplete_gamma(const Value& a_given, const Value& x_given) {
   Value a = hlo::convert(a_given, ElementType::F64), x = hlo::convert(x_given, ElementType::F64);
   Value infinite_a = equals(a, HUGE_VAL), infinite_x = equals(x, HUGE_VAL), zero_a = equals(a, 0), zero_x = equals(x, 0);
-  Value invalid = either(hlo::not_(hlo::ge(a, zeros_like(a))), hlo::not_(hlo::ge(x, zeros_like(x))));
-  invalid = either(invalid, either(both(zero_a, zero_x), both(infinite_a, infinite_x)));
-  Value special = either(either(invalid, either(infinite_a, infinite_x)), either(zero_a, zero_x));
+  Value negative = either(below(a, 0), below(x, 0));
+  Value special = either(either(negative, either(infinite_a, infinite_x)), either(zero_a, zero_x));
 
   Value by_series = hlo::lt(x, line(a, 1, 1));
   Value density = gamma_density(a, x);
@@ -342,9 +342,12 @@ Value incomplete_gamma(const Value& a_given, const Value& x_given) {
   Value value = upper ? hlo::select(by_series, one - p, q) : hlo::select(by_series, p, one - q);
 
   // All of the mass lies above x for x = 0 and infinite a, below it for infinite x and a = 0.
-  value = except(either(zero_x, infinite_a), upper ? 1 : 0, value);
-  value = except(either(infinite_x, zero_a), upper ? 0 : 1, value);
-  return hlo::convert(except(invalid, NAN, value), a_given.element());
+  constexpr double above = upper ? 1 : 0;
+  value = except(infinite_x, 1 - above, value);
+  value = hlo::select(infinite_a, except(infinite_x, NAN, like(x, above)), value);
+  value = except(zero_x, above, value);
+  value = hlo::select(zero_a, otherwise(hlo::gt(x, zeros_like(x)), like(x, 1 - above), NAN), value);
+  return hlo::convert(except(negative, NAN, value), a_given.element());
 }
 
 // ------------------------------------------------------------------------------------------------ orthogonal polynomials
