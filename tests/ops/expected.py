@@ -1,0 +1,54 @@
+"""What opinfo_test.py leaves out, compares loosely or expects to differ, each with its reason."""
+
+import torch
+
+# OpInfo entries that are no dense op of a device: sparse and jagged layouts, CUDA-only tools, and prims that call others.
+LEFT_OUT = {
+    "jiterator_2inputs_2outputs", "jiterator_4inputs_with_extra_args", "jiterator_binary",
+    "jiterator_binary_return_by_ref", "jiterator_unary",
+    "to_sparse", "sparse.mm_reduce", "sparse.sampled_addmm", "_segment_reduce_lengths", "_segment_reduce_offsets",
+    "torch.ops.aten._flash_attention_forward", "torch.ops.aten._efficient_attention_forward",
+}  # fmt: skip
+
+# Uninitialised memory or random numbers: only shape, dtype and device can be compared.
+RANDOM = {
+    "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "bernoulli", "cauchy",
+    "exponential", "geometric", "log_normal", "multinomial", "normal", "normal_in_place", "normal_number_mean", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "uniform", "nn.functional.dropout", "nn.functional.dropout2d",
+    "nn.functional.dropout3d", "nn.functional.alpha_dropout", "nn.functional.feature_alpha_dropout_with_train",
+    "nn.functional.feature_alpha_dropout_without_train", "nn.functional.fractional_max_pool2d",
+    "nn.functional.fractional_max_pool3d", "nn.functional.rrelu", "nn.functional.multi_head_attention_forward",
+    "nn.functional.scaled_dot_product_attention", "pca_lowrank", "svd_lowrank", "rand", "randperm",
+}  # fmt: skip
+
+_TOLERANCE = {
+    torch.float32: (2e-5, 2e-5),
+    torch.bfloat16: (2e-2, 2e-2),
+    torch.complex64: (5e-5, 5e-5),
+    torch.float64: (1e-7, 1e-7),
+    torch.complex128: (1e-7, 1e-7),
+    torch.float16: (2e-3, 2e-3),
+}
+
+# Ops whose float32 result depends on the order of many additions, or whose formula loses digits on both devices.
+_LOOSER = {
+    "cdist": 1e-3, "linalg.lstsq": 1e-3, "linalg.pinv": 1e-3, "linalg.matrix_power": 1e-3, "cov": 1e-4, "corrcoef": 1e-4,
+    "linalg.cond": 1e-3, "matrix_exp": 1e-4, "linalg.matrix_exp": 1e-4, "polygamma": 1e-4, "digamma": 1e-4,
+}  # fmt: skip
+
+
+def tolerance(name, dtype):
+    rtol, atol = _TOLERANCE.get(dtype, (0, 0))
+    for op, looser in _LOOSER.items():
+        if name == op or name.startswith((op + "_", op + ".")):
+            if dtype in (torch.float32, torch.complex64):
+                return max(rtol, looser), max(atol, looser)
+    return rtol, atol
+
+
+# (kind, op, dtype) -> reason. dtype None: all of them.
+_DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {}
+
+
+def reason(kind, name, dtype):
+    return _DIFFERS.get((kind, name, dtype)) or _DIFFERS.get((kind, name, None))
