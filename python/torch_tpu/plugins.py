@@ -27,7 +27,7 @@ GOOGLE = "0x1ae0"  # PCI vendor id
 
 
 def find() -> Choice:
-    """Looks for a plugin. Takes well under a millisecond and loads nothing."""
+    """Looks for a plugin. Loads nothing, and takes about a millisecond."""
     path = os.environ.get("TORCH_TPU_PLUGIN", "")
     if path:
         if os.path.isfile(path):

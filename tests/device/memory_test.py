@@ -79,7 +79,7 @@ def test_out_of_memory_harms_nothing(use):
 
 
 def test_resize_keeps_what_fits_and_adds_zeros():
-    x = torch.arange(1, 5, dtype=torch.int32, device="tpu")
+    x = torch.tensor([1, 2, 3, 4], dtype=torch.int32, device="tpu")
     storage = x.untyped_storage()
     x.resize_(8)
     assert storage.nbytes() == 32 and x.tolist() == [1, 2, 3, 4, 0, 0, 0, 0]
