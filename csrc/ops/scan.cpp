@@ -1,5 +1,7 @@
 // Family scan: running sums, products, extremes and log-sum-exps. A tensor and a dimension go in; at every place the
 // combination of all elements up to it comes out.
+#include "ops/scan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -249,6 +251,11 @@ Values logcumsumexp(Context& c) {
 }
 
 }  // namespace
+
+hlo::Value running_maximum(const hlo::Value& x, int64_t dim) {
+  auto combine = [](const Values& a, const Values& b) { return Values{hlo::maximum(a[0], b[0])}; };
+  return scan({{x.element()}, {lowest(*x.builder, x.element())}, combine}, {x}, dim)[0];
+}
 
 Table scan_table() {
   return {
