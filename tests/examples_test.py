@@ -1,0 +1,24 @@
+"""The examples run as a person runs them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name, *arguments):
+    return subprocess.run([sys.executable, EXAMPLES / name, *arguments], capture_output=True, text=True, timeout=280)
+
+
+def test_digits_on_tpu_and_cpu_agree():
+    done = run("digits.py", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    for row in ("runs on", "loss at the last step", "test accuracy", "programs compiled", "steady steps"):
+        assert row in done.stdout
+
+
+def test_digits_refuses_a_run_too_short_to_compare():
+    done = run("digits.py", "--steps", "10")
+    assert done.returncode == 2 and "at least 50" in done.stderr
