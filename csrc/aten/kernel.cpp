@@ -1,5 +1,6 @@
 #include "aten/kernel.h"
 
+#include <ATen/Context.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/nonzero.h>
 
@@ -11,6 +12,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/guard.h"
+#include "device/startup.h"
 #include "engine/runtime.h"
 
 namespace tpu::aten {
@@ -112,6 +114,31 @@ engine::Device& device_for(const Recording& recording, const Signature& signatur
   return device_of(given);
 }
 
+// torch's global settings that change programs, as one word: compared at every call, so that a change by the user is seen without a hook.
+uint32_t global_settings() {
+  const at::Context& context = at::globalContext();
+  return static_cast<uint32_t>(c10::typeMetaToScalarType(c10::get_default_dtype())) |
+         static_cast<uint32_t>(context.deterministicAlgorithms()) << 8 |
+         static_cast<uint32_t>(context.float32MatmulPrecision()) << 16;
+}
+
+void follow_global_settings() {
+  static std::atomic<uint32_t> followed{~0u};
+  uint32_t wanted = global_settings();
+  if (followed.load(std::memory_order_relaxed) == wanted) [[likely]] return;
+  engine::Runtime& runtime = engine::Runtime::get();
+  ops::Settings settings = runtime.configuration().settings;
+  settings.default_float = element_of(c10::typeMetaToScalarType(c10::get_default_dtype()));
+  settings.deterministic = at::globalContext().deterministicAlgorithms();
+  switch (at::globalContext().float32MatmulPrecision()) {
+    case at::Float32MatmulPrecision::HIGHEST: settings.precision = hlo::Precision::Highest; break;
+    case at::Float32MatmulPrecision::HIGH: settings.precision = hlo::Precision::High; break;
+    case at::Float32MatmulPrecision::MEDIUM: settings.precision = hlo::Precision::Default; break;
+  }
+  runtime.configure(settings);
+  followed.store(wanted, std::memory_order_relaxed);
+}
+
 // Gives the `out=` tensors the shape of their results. True when any changed.
 bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
   bool changed = false;
@@ -142,6 +169,8 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     if (signature.slots[i].is_indices && needs_expansion(value)) value = expanded_indices(value, (*stack)[first].toTensor());
   }
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, signature.slots.size());
+  device::ensure_started();
+  follow_global_settings();
 
   std::optional<Recording> recording;
   recording.emplace(row_, signature, nullptr);

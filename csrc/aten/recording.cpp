@@ -54,7 +54,7 @@ ops::Scalar scalar_of(const c10::IValue& value) {
 }
 
 ElementType natural_type(const ops::Scalar& scalar) {
-  ElementType floating = engine::Runtime::get().settings().default_float;
+  ElementType floating = engine::Runtime::get().configuration().settings.default_float;
   switch (scalar.kind) {
     case ops::Scalar::Kind::Bool: return ElementType::Pred;
     case ops::Scalar::Kind::Int: return ElementType::S64;
@@ -108,7 +108,7 @@ Recording::~Recording() {
 
 Hash128 Recording::key() const {
   Hasher hasher = hasher_;
-  hasher.add(engine::Runtime::get().settings_hash());
+  hasher.add(engine::Runtime::get().configuration().hash);
   return hasher.finish();
 }
 

@@ -59,15 +59,10 @@ at::Tensor make_tensor(engine::Device& device, c10::ScalarType dtype, c10::IntAr
   return tensor;
 }
 
-engine::Device& device_at(c10::DeviceIndex index) {
-  device::ensure_started();
-  return engine::Runtime::get().device(index);
-}
-
 engine::Device& device_of(std::optional<c10::Device> device) {
   check(!device || device->type() == c10::DeviceType::PrivateUse1, ErrorCode::InvalidArgument, "expected a tpu device, got ",
         device ? device->str() : std::string());
-  return device_at(device && device->has_index() ? device->index() : device::current_device());
+  return device::resolve(device ? *device : c10::Device(c10::DeviceType::PrivateUse1));
 }
 
 }  // namespace tpu::aten

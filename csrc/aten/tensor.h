@@ -29,9 +29,7 @@ at::Tensor make_tensor(engine::Device& device, c10::ScalarType dtype, c10::IntAr
 /// Strides of `sizes` when storage dimension i is logical dimension permutation[i].
 Dims strides_of(const Dims& sizes, const Dims& permutation);
 
-/// The runtime's device for a torch device; started when needed. Errors for an index that does not exist.
-engine::Device& device_at(c10::DeviceIndex index);
-/// The device that `device` names, the current one without an index.
+/// The device that `device` names, the current one without an index; the runtime is started when needed.
 engine::Device& device_of(std::optional<c10::Device> device);
 
 }  // namespace tpu::aten

@@ -52,7 +52,7 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
   if (graph.nodes.size() > 1) plan->name += concat(" and ", graph.nodes.size() - 1, " more");
   log::at(3, "graph\n", to_string(graph));
 
-  graph::Lowered lowered = graph::lower(graph, runtime.settings());
+  graph::Lowered lowered = graph::lower(graph, runtime.configuration().settings);
   log::at(4, lowered.text);
   for (const graph::Output& output : lowered.outputs) {
     plan->output_bytes += output.stored.bytes();

@@ -48,7 +48,7 @@ Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
   ops::Settings settings;
   settings.is_cpu = client_->is_cpu();
   settings.atan_needs_barrier = workarounds_.atan_needs_barrier;
-  change_settings(settings);
+  configure(settings);
 }
 
 void Runtime::start(const std::string& plugin_path, int64_t cpu_devices) {
@@ -84,9 +84,14 @@ Device& Runtime::device(int ordinal) {
   return *devices_[static_cast<size_t>(ordinal)];
 }
 
-void Runtime::change_settings(const ops::Settings& settings) {
-  settings_ = settings;
-  settings_hash_ = hash_of(settings, plugin_, client_->default_flags());
+void Runtime::configure(const ops::Settings& settings) {
+  Hash128 hash = hash_of(settings, plugin_, client_->default_flags());
+  std::lock_guard<std::mutex> lock(configure_mutex_);
+  for (const auto& known : configurations_) {
+    if (known->hash == hash) return configuration_.store(known.get(), std::memory_order_release);
+  }
+  configurations_.push_back(std::make_unique<Configuration>(Configuration{settings, hash}));
+  configuration_.store(configurations_.back().get(), std::memory_order_release);
 }
 
 void Runtime::synchronize(Device& device) {

@@ -39,10 +39,14 @@ class Runtime {
   /// Error(InvalidArgument) for an index that does not exist.
   Device& device(int ordinal);
 
-  /// The settings that lowerings see; each change also changes settings_hash().
-  const ops::Settings& settings() const { return settings_; }
-  void change_settings(const ops::Settings& settings);
-  const Hash128& settings_hash() const { return settings_hash_; }
+  /// The settings that lowerings see, and their hash, which is part of every key.
+  struct Configuration {
+    ops::Settings settings;
+    Hash128 hash;
+  };
+  const Configuration& configuration() const { return *configuration_.load(std::memory_order_acquire); }
+  /// Takes effect for calls that begin afterwards, on any thread.
+  void configure(const ops::Settings& settings);
 
   /// Waits until everything dispatched to the device so far is done. Errors of programs are reported by their values.
   void synchronize(Device& device);
@@ -57,8 +61,9 @@ class Runtime {
   pjrt::Workarounds workarounds_;
   std::vector<std::unique_ptr<Device>> devices_;
   cache::Cache programs_;
-  ops::Settings settings_;
-  Hash128 settings_hash_;
+  std::mutex configure_mutex_;
+  std::vector<std::unique_ptr<Configuration>> configurations_;  // all that were ever in force: readers hold no lock
+  std::atomic<const Configuration*> configuration_{nullptr};
 };
 
 /// The GIL, without Python: the python layer installs the pair; `begin` gives a token (null when the GIL is not held) that goes to
