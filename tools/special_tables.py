@@ -93,6 +93,7 @@ j1_p, j1_q = hankel(1)
 CENTER = mpf(1) / 2 - mpf("0.135")
 
 TABLES = [
+    ("Arctangent", "atan(x) / x, 0 <= x <= 1, t = 2 x^2 - 1", of_square(lambda x: mp.atan(x) / x, 1)),
     ("I0Small", "exp(-x) I0(x), 0 <= x <= 8, t = x / 4 - 1", lambda t: exp(-4 * (t + 1)) * mp.besseli(0, 4 * (t + 1))),
     ("I0Large", "sqrt(x) exp(-x) I0(x), x >= 8, t = 16 / x - 1",
      of_inverse(lambda x: sqrt(x) * exp(-x) * mp.besseli(0, x), 8)),

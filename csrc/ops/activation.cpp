@@ -221,7 +221,7 @@ Value gelu_backward(Context& c, const Value& g, const Value& x) {
 /// log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold.
 Value softplus(Context& c, const Value& x) {
   Value scaled = times(c, "beta", x);
-  Value smooth = hlo::log_plus_one(hlo::exponential(scaled));
+  Value smooth = log1p(hlo::exponential(scaled));
   if (c.known("beta") != 1.0) smooth = smooth / number_like(c, "beta", x);
   return hlo::select(hlo::gt(scaled, number_like(c, "threshold", x)), x, smooth);
 }
@@ -230,7 +230,7 @@ Value softplus_backward(Context& c, const Value& g, const Value& x) {
   return hlo::select(hlo::gt(scaled, number_like(c, "threshold", x)), g, g * hlo::logistic(scaled));
 }
 
-Value mish(Context&, const Value& x) { return x * hlo::tanh(hlo::log_plus_one(hlo::exponential(x))); }
+Value mish(Context&, const Value& x) { return x * hlo::tanh(log1p(hlo::exponential(x))); }
 
 /// min(x, 0) - log(1 + z) with z = exp(-|x|), which is kept for the gradient.
 Values log_sigmoid(Context& c) {
@@ -238,7 +238,7 @@ Values log_sigmoid(Context& c) {
   expect_kind(c, type, kReal);
   Value x = operand(c, "self", type);
   Value z = hlo::exponential(hlo::negate(hlo::abs(x)));
-  Value result = hlo::minimum(x, zero(x)) - hlo::log_plus_one(z);
+  Value result = hlo::minimum(x, zero(x)) - log1p(z);
   return {hlo::convert(result, type), hlo::convert(z, type)};
 }
 // 1 - sigmoid(x) from z, on the side where nothing cancels. The buffer of another device's forward may be empty.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <numbers>
+
+#include "ops/special_tables.h"
 
 namespace tpu::ops {
 
@@ -110,8 +112,80 @@ hlo::Value polynomial(const hlo::Value& x, std::initializer_list<double> coeffic
   return sum;
 }
 
-hlo::Value exp2(const hlo::Value& x) { return hlo::power(hlo::like(x, 2.0), x); }
+hlo::Value chebyshev(const hlo::Value& t, std::span<const double> c) {
+  double largest = 0;
+  for (double term : c) largest = std::max(largest, std::abs(term));
+  double negligible = largest * (t.element() == ElementType::F64 ? 0 : std::ldexp(1.0, -27));
+  while (c.size() > 2 && std::abs(c.back()) <= negligible) c = c.first(c.size() - 1);
+  hlo::Value twice = t + t, later = zeros_like(t), sum = hlo::like(t, c.back());
+  for (size_t k = c.size() - 2; k > 0; --k) {
+    hlo::Value next = twice * sum - later + hlo::like(t, c[k]);
+    later = sum;
+    sum = next;
+  }
+  return t * sum - later + hlo::like(t, c[0]);
+}
 
-hlo::Value log2(const hlo::Value& x) { return hlo::log(x) * hlo::like(x, 1 / std::log(2.0)); }
+// 2^n from its bits times 2^f = exp(f log 2), n whole and |f| at most 1/2. Exponents beyond the type are cut to where both factors
+// still give infinity or (subnormals flushed) zero.
+hlo::Value exp2(const hlo::Value& x) {
+  bool wide = x.element() == ElementType::F64;
+  ElementType word = wide ? ElementType::S64 : ElementType::S32;
+  int mantissa_bits = wide ? 52 : 23, bias = wide ? 1023 : 127;
+  hlo::Value whole = hlo::round_nearest_even(hlo::clamp(hlo::scalar_like(x, -bias), x, hlo::scalar_like(x, bias)));
+  hlo::Value bits = hlo::convert(whole, word) + hlo::constant(*x.builder, {word, x.dims()}, bias);
+  hlo::Value power = hlo::bitcast_convert(hlo::shift_left(bits, hlo::like(bits, mantissa_bits)), x.element());
+  hlo::Value rest = hlo::exponential((x - whole) * hlo::like(x, std::numbers::ln2));
+  return power * rest;
+}
+
+hlo::Value log2(const hlo::Value& x) { return hlo::log(x) * hlo::like(x, 1 / std::numbers::ln2); }
+
+// x log(u) / (u - 1) with u = 1 + x: the rounding of u cancels. Goldberg, What every computer scientist should know about
+// floating-point arithmetic, 1991, theorem 4.
+hlo::Value log1p(const hlo::Value& x) {
+  if (is_complex(x.element())) return hlo::log_plus_one(x);
+  hlo::Value one = hlo::like(x, 1), u = one + x;
+  hlo::Value distance = u - one;
+  hlo::Value ratio = hlo::select(hlo::eq(distance, x), hlo::log(u), hlo::log(u) * (x / distance));
+  return hlo::select(hlo::eq(u, one), x, ratio);
+}
+
+hlo::Value arctangent(const hlo::Value& x) {
+  if (is_complex(x.element())) return hlo::atan(x);
+  hlo::Value size = hlo::abs(x), one = hlo::like(x, 1);
+  hlo::Value steep = hlo::gt(size, one);
+  hlo::Value slope = hlo::select(steep, one / size, size);
+  hlo::Value angle = slope * chebyshev(hlo::like(x, 2) * slope * slope - one, tables::kArctangent);
+  return copy_sign(hlo::select(steep, hlo::like(x, std::numbers::pi / 2) - angle, angle), x);
+}
+
+// The angle in the first octant, turned back by what was turned away.
+hlo::Value arctangent2(const hlo::Value& y, const hlo::Value& x) {
+  hlo::Value width = hlo::abs(x), height = hlo::abs(y), one = hlo::like(x, 1);
+  hlo::Value low = hlo::minimum(width, height), high = hlo::maximum(width, height);
+  // Equal sizes first: both zero, both infinite.
+  hlo::Value equal = hlo::select(hlo::eq(high, zeros_like(x)), high, one);
+  hlo::Value slope = hlo::select(hlo::eq(low, high), equal, low / high);
+  hlo::Value angle = slope * chebyshev(hlo::like(x, 2) * slope * slope - one, tables::kArctangent);
+  angle = hlo::select(hlo::gt(height, width), hlo::like(x, std::numbers::pi / 2) - angle, angle);
+  hlo::Value left = hlo::lt(copy_sign(one, x), zeros_like(x));
+  return copy_sign(hlo::select(left, hlo::like(x, std::numbers::pi) - angle, angle), y);
+}
+
+namespace {
+// sqrt(1 - x^2), NaN beyond 1.
+hlo::Value complement(const hlo::Value& x) {
+  hlo::Value one = hlo::like(x, 1);
+  return hlo::sqrt((one - x) * (one + x));
+}
+}  // namespace
+
+hlo::Value arcsine(const hlo::Value& x) {
+  return is_complex(x.element()) ? hlo::asin(x) : arctangent2(x, complement(x));
+}
+hlo::Value arccosine(const hlo::Value& x) {
+  return is_complex(x.element()) ? hlo::acos(x) : arctangent2(complement(x), x);
+}
 
 }  // namespace tpu::ops

@@ -22,21 +22,6 @@ constexpr const char* kX = "x";
 constexpr const char* kN = "n";
 constexpr int64_t kMostTerms = 20000;  // of a loop: more than the incomplete gamma functions need up to a = 1e6
 
-/// Sum of c[k] T_k(t) by Clenshaw's recurrence. Terms below the precision of t's type are left out.
-Value chebyshev(const Value& t, std::span<const double> c) {
-  double largest = 0;
-  for (double term : c) largest = std::max(largest, std::abs(term));
-  double negligible = largest * (t.element() == ElementType::F64 ? 0 : std::ldexp(1.0, -27));
-  while (c.size() > 2 && std::abs(c.back()) <= negligible) c = c.first(c.size() - 1);
-  Value twice = t + t, later = zeros_like(t), sum = like(t, c.back());
-  for (size_t k = c.size() - 2; k > 0; --k) {
-    Value next = twice * sum - later + like(t, c[k]);
-    later = sum;
-    sum = next;
-  }
-  return t * sum - later + like(t, c[0]);
-}
-
 /// scale * x + offset
 Value line(const Value& x, double scale, double offset) { return x * like(x, scale) + like(x, offset); }
 /// scale / x + offset
@@ -197,7 +182,7 @@ Value erfcx(const Value& x) {
 Value log_ndtr(const Value& x) {
   Value scaled = line(x, std::numbers::sqrt2 / 2, 0);
   Value left = hlo::log(line(erfcx(hlo::negate(scaled)), 0.5, 0)) - scaled * scaled;
-  return hlo::select(below(x, -1), left, hlo::log_plus_one(line(hlo::erfc(scaled), -0.5, 0)));
+  return hlo::select(below(x, -1), left, log1p(line(hlo::erfc(scaled), -0.5, 0)));
 }
 
 /// The quantile of the normal distribution; in the tails as a function of s = sqrt(-2 log p).
@@ -319,7 +304,7 @@ Value gamma_density(const Value& a, const Value& x) {
   Value direct = hlo::exponential(a * hlo::log(x) - x - hlo::lgamma(line(a, 1, 1)));
   Value inverse = reciprocal(a);
   Value correction = inverse * polynomial(inverse * inverse, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188});
-  Value exponent = a * hlo::log_plus_one((x - a) / a) - (x - a) - correction;
+  Value exponent = a * log1p((x - a) / a) - (x - a) - correction;
   Value stirling = hlo::exponential(exponent) * hlo::rsqrt(line(a, 2 * std::numbers::pi, 0));
   return hlo::select(below(a, 20), direct, stirling);
 }
@@ -390,7 +375,7 @@ template <Chebyshev kind, bool shifted>
 Value chebyshev_polynomial(const Value& given, const Value& degree) {
   Value x = shifted ? line(given, 2, -1) : given;
   Value n = order_of(degree), even = is_even(n), one = like(x, 1);
-  Value angle = hlo::acos(x), half = line(angle, 0.5, 0), middle = line(n, 1, 0.5) * angle;
+  Value angle = arccosine(x), half = line(angle, 0.5, 0), middle = line(n, 1, 0.5) * angle;
   Value size = hlo::abs(x), inside = both(below(size, 1), hlo::gt(n, like(n, 6)));
   Value at_end = equals(size, 1), above = hlo::gt(x, zeros_like(x));
   auto alternating = [&](const Value& value) { return hlo::select(even, value, hlo::negate(value)); };
