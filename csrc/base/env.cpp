@@ -1,6 +1,7 @@
 #include "base/env.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,8 +35,9 @@ std::string text(const char* name) {
 int64_t integer(const char* name) {
   std::string value = text(name);
   char* end = nullptr;
+  errno = 0;
   long long number = std::strtoll(value.c_str(), &end, 10);
-  check(!value.empty() && *end == '\0', ErrorCode::Value, name, ": expected an integer, got '", value, "'");
+  check(!value.empty() && *end == '\0' && errno == 0, ErrorCode::Value, name, ": expected an integer, got '", value, "'");
   return number;
 }
 

@@ -2,7 +2,22 @@
 
 #include <exception>
 
+#include "base/error.h"
+
 namespace tpu::cache {
+
+namespace {
+
+// Every thread gets an Error of its own: callers add lines to it, and a rethrown exception is one object for all.
+[[noreturn]] void rethrow(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& shared) {
+    throw Error(shared);
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<Entry> Cache::touch(const Hash128& key) {
   auto found = slots_.find(key);
@@ -36,7 +51,7 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
     if (flying != flights_.end()) {
       flight = flying->second;
       landed_.wait(lock, [&] { return flight->done; });
-      if (flight->error) std::rethrow_exception(flight->error);
+      if (flight->error) rethrow(flight->error);
       ++stats_.hits;
       return flight->entry;
     }
@@ -53,7 +68,7 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
   flight->done = true;
   flights_.erase(key);
   landed_.notify_all();
-  if (flight->error) std::rethrow_exception(flight->error);
+  if (flight->error) rethrow(flight->error);
   ++stats_.compiles;
   stats_.compile_seconds += flight->entry->compile_seconds;
   keep(flight->entry);
