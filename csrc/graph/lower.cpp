@@ -26,9 +26,12 @@ class RuntimeArguments {
     return values;
   }
 
-  // Scalars are packed in the type in which torch computes with them: floats of up to 32 bits as F32, integers and bools as S64.
-  Value scalar(int64_t position, ElementType wanted) {
+  // Scalars are packed in the type in which torch computes with them: floats of up to 32 bits as F32, integers and bools as S64. A bool
+  // made of a fraction is true, so there the number's own kind decides.
+  Value scalar(int64_t position, ElementType wanted, ops::Scalar::Kind kind) {
     ElementType packed = ops::compute_type(wanted);
+    if (packed == ElementType::Pred && kind == ops::Scalar::Kind::Double) packed = ElementType::F64;
+    if (packed == ElementType::Pred && kind == ops::Scalar::Kind::Complex) packed = ElementType::C128;
     if (packed == ElementType::Pred || is_integral(packed)) packed = ElementType::S64;
     Value value = element(declare(RuntimeArgument::Kind::Scalars, packed, scalar_count_), position);
     if (wanted == ElementType::Pred) return hlo::ne(value, hlo::scalar_like(value, 0));
@@ -92,12 +95,6 @@ bool can_cast(ElementType from, ElementType to) {
   if (is_complex(from)) return is_complex(to);
   if (is_floating(from)) return is_floating(to) || is_complex(to);
   return from == ElementType::Pred || to != ElementType::Pred;
-}
-
-Dims permuted(const Dims& dims, const Dims& permutation) {
-  Dims result;
-  for (int64_t dim : permutation) result.push_back(dims[static_cast<size_t>(dim)]);
-  return result;
 }
 
 // The storage that a view lies over; an unset one is all zeros.
@@ -168,7 +165,9 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
       if (read.negates) operand = hlo::negate(operand);
       sources.operands.push_back(operand);
     }
-    sources.take_scalar = [&](int index, ElementType type) { return arguments.scalar(first_scalar + index, type); };
+    sources.take_scalar = [&](int index, ElementType type) {
+      return arguments.scalar(first_scalar + index, type, node.call.scalars[static_cast<size_t>(index)].kind);
+    };
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
     Values values = node.call.row->lower(context);

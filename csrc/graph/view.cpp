@@ -225,7 +225,10 @@ Value lower_write(Value base, const ViewPlan& plan, const Values& starts, Value 
   hlo::Builder& builder = *base.builder;
   const View& view = plan.view;
   if (view.count() == 0) return base;
-  Value flat = retype(flatten(base), view.element);
+  // A bool is written as the byte it is: reading the whole base as bools would make a 1 of every byte around it.
+  ElementType unit = view.element == ElementType::Pred && plan.base.element != ElementType::Pred ? ElementType::U8 : view.element;
+  Value flat = retype(flatten(base), unit);
+  update = hlo::convert(update, unit);
 
   if (plan.kind == ViewPlan::Kind::Gather) {
     Value indices = hlo::reshape(linear_index(builder, plan, starts), {view.count(), 1});
@@ -256,7 +259,7 @@ Value lower_write(Value base, const ViewPlan& plan, const Values& starts, Value 
       for (int64_t step : plan.steps) gaps.push_back(step - 1);
       Value holes = hlo::constant(builder, ElementType::Pred, 0);
       Value written = hlo::pad(hlo::constant(builder, Type{ElementType::Pred, stepped}, 1), holes, zeros, zeros, gaps);
-      window = hlo::pad(window, hlo::constant(builder, view.element, 0), zeros, zeros, gaps);
+      window = hlo::pad(window, hlo::constant(builder, unit, 0), zeros, zeros, gaps);
       window = hlo::select(written, window, hlo::dynamic_slice(container, from, plan.window));
     }
     bool covers = plan.is_static && plan.window == plan.container;

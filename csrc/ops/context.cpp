@@ -102,6 +102,8 @@ Type Context::type(const char* name) const {
 Category Context::category(const char* name) const {
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::Scalar) return call_.scalar_categories[static_cast<size_t>(argument.index)];
+  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+        "' is no tensor");
   return call_.operands[static_cast<size_t>(argument.index)].category;
 }
 
@@ -130,7 +132,10 @@ std::optional<double> Context::known(const char* name) const {
 }
 
 Scalar::Kind Context::scalar_kind(const char* name) const {
-  return call_.scalars[static_cast<size_t>(call_.argument(name).index)].kind;
+  const Argument& argument = call_.argument(name);
+  check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+        "' is no number");
+  return call_.scalars[static_cast<size_t>(argument.index)].kind;
 }
 
 const Param& Context::param(const char* name) const {
