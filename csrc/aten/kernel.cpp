@@ -244,7 +244,8 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     if (result.argument >= 0) {
       returned[r] = arguments[static_cast<size_t>(result.argument)];
     } else if (made[r] == 0) {
-      returned[r] = at::Tensor();
+      if (result.is_number) returned[r] = int64_t{0};
+      else returned[r] = at::Tensor();
     } else {
       const graph::Output& output = plan->outputs[made[r] - 1];
       Dims strides;

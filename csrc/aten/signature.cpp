@@ -70,12 +70,14 @@ Signature::Signature(const c10::FunctionSchema& schema, const ops::Row& row) {
   auto write_to = [&](size_t argument, bool is_returned) {
     covered[argument] = true;
     const Slot& slot = slots[argument];
-    results.push_back({static_cast<int>(argument), is_returned, !slot.is_read, slot.kind == Slot::Kind::Tensors});
+    results.push_back({static_cast<int>(argument), is_returned, !slot.is_read, slot.kind == Slot::Kind::Tensors, false});
   };
   for (const c10::Argument& value : schema.returns()) {
     const c10::AliasInfo* alias = value.alias_info();
     if (alias == nullptr || !alias->isWrite()) {
-      results.push_back({-1, true, false, value.type()->kind() == c10::TypeKind::ListType});
+      c10::TypeKind kind = value.real_type()->kind();
+      bool is_number = kind == c10::TypeKind::IntType || kind == c10::TypeKind::SymIntType;
+      results.push_back({-1, true, false, kind == c10::TypeKind::ListType, is_number});
       continue;
     }
     for (size_t i = 0; i < slots.size(); ++i) {

@@ -36,6 +36,7 @@ struct Result {
   bool is_returned = false;
   bool resizes = false;   // `out=` takes the result's shape
   bool is_list = false;   // the argument is a list: one result per element
+  bool is_number = false;  // an int, which no lowering gives: 0 is returned
 };
 
 struct Signature {
