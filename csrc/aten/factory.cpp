@@ -1,5 +1,6 @@
 // Factories: new tensors whose storage is unset: nothing is allocated on the device before the first write.
 #include <ATen/EmptyTensor.h>
+#include <ATen/native/RangeUtils.h>
 #include <ATen/native/Resize.h>
 #include <torch/library.h>
 
@@ -47,22 +48,19 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
 }
 
 // The number of elements of a range depends on its numbers, which are run-time arguments of the row; so `out` is sized here.
-// `closed`: torch.range, which includes the end.
-int64_t range_size(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, bool closed) {
-  double from = start.toDouble(), to = end.toDouble(), by = step.toDouble();
-  TORCH_CHECK(by != 0, "step must be nonzero");
-  TORCH_CHECK(std::isfinite(from) && std::isfinite(to), "unsupported range: ", from, " -> ", to);
-  TORCH_CHECK(by > 0 ? to >= from : to <= from, "upper bound and lower bound inconsistent with step sign");
-  if (closed) return static_cast<int64_t>((to - from) / by) + 1;
-  bool exact = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
-  if (!exact) return static_cast<int64_t>(std::ceil((to - from) / by));
-  int64_t span = end.toLong() - start.toLong(), by_int = step.toLong();
-  return span / by_int + (span % by_int != 0);
+// `closed`: torch.range, which includes the end. An int64 range counts in integers, all others in float64, as on the CPU.
+int64_t range_size(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, bool closed, c10::ScalarType type) {
+  if (!closed) {
+    return type == at::kLong ? at::native::compute_arange_size<int64_t>(start, end, step)
+                             : at::native::compute_arange_size<double>(start, end, step);
+  }
+  at::native::arange_check_bounds(start, end, step);
+  return static_cast<int64_t>((end.toDouble() - start.toDouble()) / step.toDouble()) + 1;
 }
 
 template <bool closed>
 at::Tensor& range_out(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, at::Tensor& out) {
-  int64_t size = range_size(start, end, step, closed);
+  int64_t size = range_size(start, end, step, closed, out.scalar_type());
   if (out.numel() != size) at::native::resize_output(out, {size});
   device::translated([&] {
     static auto* call = new RowCall(closed ? "range.out" : "arange.start_out");

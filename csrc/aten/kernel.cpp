@@ -41,7 +41,26 @@ HostCalls& host_calls() {
   return *calls;
 }
 
-// `x[mask]` is `x[mask.nonzero()]`: a bool or byte tensor becomes one position tensor per dimension, and positions given on the CPU are moved.
+bool is_mask(const at::Tensor& index) { return index.scalar_type() == at::kBool || index.scalar_type() == at::kByte; }
+
+template <class Condition>
+bool any_index(const c10::IValue& value, const Condition& condition) {
+  for (const c10::IValue& item : value.toListRef())
+    if (!item.isNone() && item.toTensor().defined() && condition(item.toTensor())) return true;
+  return false;
+}
+
+// Indices given on the CPU are moved to self's device.
+c10::IValue placed_indices(const c10::IValue& value, const at::Tensor& self) {
+  c10::List<std::optional<at::Tensor>> placed;
+  for (const c10::IValue& item : value.toListRef()) {
+    bool is_none = item.isNone() || !item.toTensor().defined();
+    placed.push_back(is_none ? std::optional<at::Tensor>() : item.toTensor().to(self.device()));
+  }
+  return placed;
+}
+
+// `x[mask]` is `x[mask.nonzero()]`: a bool or byte tensor becomes one position tensor per dimension.
 c10::IValue expanded_indices(const c10::IValue& value, const at::Tensor& self) {
   c10::List<std::optional<at::Tensor>> expanded;
   for (const c10::IValue& item : value.toListRef()) {
@@ -50,8 +69,7 @@ c10::IValue expanded_indices(const c10::IValue& value, const at::Tensor& self) {
       continue;
     }
     at::Tensor index = item.toTensor();
-    if (!is_tpu(index)) index = index.to(self.device());
-    if (index.scalar_type() != at::kBool && index.scalar_type() != at::kByte) {
+    if (!is_mask(index)) {
       expanded.push_back(std::move(index));
       continue;
     }
@@ -71,15 +89,6 @@ c10::IValue expanded_indices(const c10::IValue& value, const at::Tensor& self) {
     for (int64_t j = 0; j < index.dim(); ++j) expanded.push_back(positions.select(1, j));
   }
   return expanded;
-}
-
-bool needs_expansion(const c10::IValue& value) {
-  for (const c10::IValue& item : value.toListRef()) {
-    if (item.isNone() || !item.toTensor().defined()) continue;
-    const at::Tensor& index = item.toTensor();
-    if (!is_tpu(index) || index.scalar_type() == at::kBool || index.scalar_type() == at::kByte) return true;
-  }
-  return false;
 }
 
 void walk(Recording& recording, const Signature& signature, c10::ArrayRef<c10::IValue> arguments) {
@@ -161,12 +170,27 @@ void Kernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, c10:
   device::translated([&] { call(op, stack); });
 }
 
+// The host does it, but for masks as indices where self would have to travel there: then they become positions first, see
+// Note [Masks as indices] in ops/indexing.cpp.
+void Kernel::call_without_lowering(const c10::OperatorHandle& op, c10::Stack* stack, const engine::Device& device) {
+  const Signature& signature = this->signature(op);
+  size_t first = stack->size() - signature.slots.size();
+  for (size_t i = 0; i < signature.slots.size() && !device.is_cpu(); ++i) {
+    c10::IValue& value = (*stack)[first + i];
+    if (!signature.slots[i].is_indices || !any_index(value, is_mask)) continue;
+    value = expanded_indices(value, (*stack)[first].toTensor());
+    return call(op, stack);
+  }
+  run_on_host(op, stack);
+}
+
 void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   const Signature& signature = this->signature(op);
   size_t first = stack->size() - signature.slots.size();
   for (size_t i = 0; i < signature.slots.size(); ++i) {
     c10::IValue& value = (*stack)[first + i];
-    if (signature.slots[i].is_indices && needs_expansion(value)) value = expanded_indices(value, (*stack)[first].toTensor());
+    if (signature.slots[i].is_indices && any_index(value, [](const at::Tensor& index) { return !is_tpu(index); }))
+      value = placed_indices(value, (*stack)[first].toTensor());
   }
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, signature.slots.size());
   device::ensure_started();
@@ -178,7 +202,10 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   engine::Device& device = device_for(*recording, signature, arguments);
   engine::Plan* plan = engine::find_plan(recording->key());
   if (plan == nullptr) [[unlikely]] {
-    if (host_calls().contains(recording->key())) return run_on_host(op, stack);
+    if (host_calls().contains(recording->key())) {
+      recording.reset();
+      return call_without_lowering(op, stack, device);
+    }
     graph::Graph graph;
     recording.emplace(row_, signature, &graph);
     walk(*recording, signature, arguments);
@@ -189,7 +216,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
         log::at(3, "aten::", row_.name, " goes to the host: ", error.message());
         host_calls().add(recording->key());
         recording.reset();
-        return run_on_host(op, stack);
+        return call_without_lowering(op, stack, device);
       }
       throw error.add_trail(concat("in ", to_string(graph.nodes[0].call), " on tpu"));
     }

@@ -20,6 +20,7 @@ class Kernel final : public c10::OperatorKernel {
  private:
   const Signature& signature(const c10::OperatorHandle& op);
   void call(const c10::OperatorHandle& op, c10::Stack* stack);
+  void call_without_lowering(const c10::OperatorHandle& op, c10::Stack* stack, const engine::Device& device);
 
   const ops::Row& row_;
   std::once_flag once_;

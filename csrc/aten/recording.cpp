@@ -278,13 +278,19 @@ void Recording::param(const Slot& slot, const c10::IValue& value) {
   add_argument(slot, ops::Argument::Kind::Param, static_cast<int>(node_->call.params.size()) - 1);
 }
 
+void Recording::add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element) {
+  node_->writes.push_back(std::move(write));
+  node_->call.targets.push_back(std::move(target));
+  node_->call.target_elements.push_back(element);
+}
+
 void Recording::add_target(const Slot& slot, const Result& result, const at::Tensor& tensor) {
   targets_.push_back(&tensor);
   graph::Write write;
   if (!tensor.defined()) {
     hasher_.add(kDrop);
     write.kind = graph::Write::Kind::Drop;
-    if (node_ != nullptr) node_->writes.push_back(std::move(write)), node_->call.targets.push_back(std::nullopt);
+    if (node_ != nullptr) add_write(std::move(write), std::nullopt, std::nullopt);
     return;
   }
   ElementType element = element_of(tensor.scalar_type());
@@ -317,8 +323,7 @@ void Recording::add_target(const Slot& slot, const Result& result, const at::Ten
   if (node_ == nullptr) return;
   write.type = {element, dims_of(tensor.sizes())};
   bool is_sized = !result.resizes || tensor.numel() > 0;
-  node_->call.targets.push_back(is_sized ? std::optional<Type>(write.type) : std::nullopt);
-  node_->writes.push_back(std::move(write));
+  add_write(std::move(write), is_sized ? std::optional<Type>(write.type) : std::nullopt, element);
   (void)slot;
 }
 
@@ -345,8 +350,7 @@ void Recording::add_fresh() {
   hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
   for (int64_t dim : write.permutation) hasher_.add(dim);
   if (node_ == nullptr) return;
-  node_->writes.push_back(std::move(write));
-  node_->call.targets.push_back(std::nullopt);
+  add_write(std::move(write), std::nullopt, std::nullopt);
 }
 
 void Recording::results(c10::ArrayRef<c10::IValue> arguments) {

@@ -44,6 +44,7 @@ class Recording {
   int add_starts(const graph::ViewPlan& plan);
   void add_argument(const Slot& slot, ops::Argument::Kind kind, int index);
   void add_target(const Slot& slot, const Result& result, const at::Tensor& tensor);
+  void add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element);
   void add_fresh();
   Dims pointwise_order() const;
 

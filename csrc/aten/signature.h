@@ -25,7 +25,7 @@ struct Slot {
   bool is_dtype = false;     // Param: the int is a c10::ScalarType
   bool is_read = true;       // false for `out=`
   bool is_written = false;   // mutable in the schema, or named by row.writes
-  bool is_indices = false;   // masks among them become positions, and CPU entries are moved, as torch's own kernels do
+  bool is_indices = false;   // Tensors: CPU entries are moved and masks may become positions, as in torch's own kernels
   bool is_constant = false;  // Scalar: the value is structure
   std::vector<double> specials;  // Scalar: these values are structure
 };

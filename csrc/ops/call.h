@@ -59,6 +59,8 @@ struct Call {
   std::vector<Param> params;
   /// Per output the type of the tensor that receives it, where there is one already (`out=`, in-place, structured).
   std::vector<std::optional<Type>> targets;
+  /// Its element type, also where its shape is still to be worked out.
+  std::vector<std::optional<ElementType>> target_elements;
 
   const Argument& argument(const char* name) const;  // throws Error(Internal) when the schema has no such argument
   const Argument* find(const char* name) const;      // null when the schema has no such argument

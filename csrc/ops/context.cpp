@@ -195,8 +195,7 @@ std::optional<Type> Context::target(size_t k) const {
 }
 
 ElementType Context::target_element(size_t k, ElementType fallback) const {
-  std::optional<Type> type = target(k);
-  return type ? type->element : fallback;
+  return k < call_.target_elements.size() ? call_.target_elements[k].value_or(fallback) : fallback;
 }
 
 hlo::Value Context::random_bits(const Dims& dims, int64_t words) {
@@ -212,13 +211,14 @@ hlo::Value Context::random_bits(const Dims& dims, int64_t words) {
 
 void Context::require_not(hlo::Value failed, hlo::Value numbers, ErrorCode code, const std::string& message) {
   if (product(failed.dims()) == 0) return;
-  // The number of the first failing element in any order will do: reduce (any failed, some failing number).
+  // The number of any failing element will do: one reduction marks the others with a number that none of them is.
   hlo::Value wide = hlo::convert(numbers, ElementType::S64);
-  hlo::Value lowest_number = hlo::min_value(builder_, ElementType::S64);
-  hlo::Value marked = hlo::select(failed, wide, hlo::broadcast(lowest_number, wide.dims()));
+  hlo::Value none = hlo::min_value(builder_, ElementType::S64);
+  hlo::Value marked = hlo::select(failed, wide, hlo::broadcast(none, wide.dims()));
   Dims all;
   for (int64_t i = 0; i < failed.rank(); ++i) all.push_back(i);
-  checks_.push_back({code, message, hlo::reduce(failed, all, hlo::Reducer::Or), hlo::reduce(marked, all, hlo::Reducer::Max)});
+  hlo::Value number = hlo::reduce(marked, all, hlo::Reducer::Max);
+  checks_.push_back({code, message, hlo::ne(number, none), number});
 }
 
 }  // namespace tpu::ops

@@ -36,9 +36,10 @@ hlo::Values arange(Context& c) {
   return {spread(c.scalar("start", type), count) + step * hlo::iota(c.builder(), {type, {count}}, 0)};
 }
 
-/// `steps` positions from start to end, counted from the nearer of the two so that both are hit exactly.
-hlo::Value between(Context& c, ElementType type, int64_t steps) {
-  hlo::Value start = c.scalar("start", type), end = c.scalar("end", type);
+/// `steps` positions of `type` from start to end, which are numbers of the dtype of the result, counted from the nearer of
+/// the two so that both are hit exactly.
+hlo::Value between(Context& c, ElementType element, ElementType type, int64_t steps) {
+  hlo::Value start = hlo::convert(c.scalar("start", element), type), end = hlo::convert(c.scalar("end", element), type);
   if (steps <= 1) return spread(start, steps);
   hlo::Value step = spread((end - start) / hlo::convert(hlo::scalar_like(hlo::real(start), steps - 1), type), steps);
   hlo::Value up = count_up(c, type, steps), down = hlo::reverse(up, {0});
@@ -59,13 +60,13 @@ int64_t steps_of(Context& c) {
 
 hlo::Values linspace(Context& c) {
   ElementType element = c.target_element(0, ElementType::F32);
-  return {hlo::convert(between(c, step_type(element), steps_of(c)), element)};
+  return {hlo::convert(between(c, element, step_type(element), steps_of(c)), element)};
 }
 
 hlo::Values logspace(Context& c) {
   ElementType element = c.target_element(0, ElementType::F32), type = step_type(element);
   int64_t steps = steps_of(c);
-  return {hlo::convert(hlo::power(spread(c.scalar("base", type), steps), between(c, type, steps)), element)};
+  return {hlo::convert(hlo::power(spread(c.scalar("base", type), steps), between(c, element, type, steps)), element)};
 }
 
 // ------------------------------------------------------------------------------------------ identity, triangles
