@@ -1,5 +1,7 @@
 // The extension module torch_tpu._C: bindings only. In: calls of python/torch_tpu/. Out: the layers below as plain
 // Python values. Importing it registers the backend with torch, which loads no plugin and starts nothing.
+#include <array>
+#include <chrono>
 #include <Python.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
@@ -22,6 +24,8 @@
 #include "device/hooks.h"
 #include "device/startup.h"
 #include "engine/runtime.h"
+#include "hlo/ops.h"
+#include "ops/row.h"
 #include "pjrt/self_test.h"
 
 namespace py = pybind11;
@@ -176,6 +180,19 @@ void define_random(py::module_& module) {
 
 void define_programs(py::module_& module) {
   define(
+      module, "rows",
+      [] {
+        std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> rows;
+        for (const ops::Row* row : ops::all_rows()) {
+          std::vector<std::string> named(row->constants.begin(), row->constants.end());
+          named.insert(named.end(), row->writes.begin(), row->writes.end());
+          for (const ops::Special& special : row->specials) named.emplace_back(special.argument);
+          rows.emplace_back(row->name, row->family, std::move(named));
+        }
+        return rows;
+      },
+      "Every op with a lowering: overload, family, and the arguments of the schema that the row names.");
+  define(
       module, "cache_stats",
       [] {
         py::dict counts;
@@ -202,6 +219,30 @@ void define_programs(py::module_& module) {
         if (engine::Runtime::is_started()) engine::Runtime::get().programs().clear();
       },
       "Forgets every compiled program.");
+  define(
+      module, "plugin_add_us",
+      [](int calls) {
+        engine::Device& device = device::resolve(c10::Device(c10::DeviceType::PrivateUse1));
+        const Type type{ElementType::F32, {64, 64}};
+        hlo::Builder builder;
+        hlo::Value x = builder.parameter(type);
+        hlo::Value y = builder.parameter(type);
+        pjrt::Executable add = device.client().compile(builder.module({hlo::add(x, y)}));
+        std::vector<float> ones(64 * 64, 1.0f);
+        pjrt::Buffer a = device.client().buffer_from_host(ones.data(), type, device.pjrt());
+        pjrt::Buffer b = device.client().buffer_from_host(ones.data(), type, device.pjrt());
+        std::array<PJRT_Buffer*, 2> args{a.raw(), b.raw()};
+        std::array<PJRT_Buffer*, 1> outputs{};
+        pjrt::Launch launch;
+        launch.device = &device.pjrt();
+        auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < calls; ++i) {
+          add.execute(args, outputs, launch);
+          pjrt::Buffer::destroy(device.pjrt(), outputs[0]);
+        }
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / calls;
+      },
+      "Microseconds that the plugin itself takes for a 64x64 add, output released: what a cached op is measured against.");
 }
 
 // In the order of aten::HostPolicy.

@@ -1,8 +1,7 @@
 """Every op against CPU, on PyTorch's own OpInfo samples.
 
-`make test` takes a few samples per op and dtype (a second one, marked `second_plugin`, takes one on the second CPU plugin);
-`make opinfo` takes all of them. What is known to differ stands in expected.py with its reason, and nothing else may differ:
-an entry that passes fails the test as well.
+`make test` takes a few samples per op and dtype, `make opinfo` all of them (OPINFO_SAMPLES). What is known to differ
+stands in expected.py with its reason, and nothing else may differ: an entry that passes fails the test as well.
 """
 
 import os
@@ -20,7 +19,7 @@ SAMPLES = int(os.environ.get("OPINFO_SAMPLES", "6"))
 
 def cases():
     for op in op_db:
-        if op.full_name in expected.LEFT_OUT:
+        if expected.is_left_out(op.full_name):
             continue
         for dtype in DTYPES:
             if dtype in op.supported_dtypes("cpu"):
@@ -36,25 +35,32 @@ def has_gradient(op, dtype):
     )
 
 
-def moved(tree, device):
-    return tree_map(lambda x: x.to(device) if isinstance(x, torch.Tensor) else "tpu" if x == "cpu" else x, tree)
+def on_device(tree):
+    """Tensors moved to `tpu`, and the device `cpu` among the arguments replaced."""
+
+    def move(x):
+        if isinstance(x, torch.Tensor):
+            return x.detach().to("tpu").requires_grad_(x.requires_grad)
+        if isinstance(x, torch.device) or (isinstance(x, str) and x == "cpu"):
+            return torch.device("tpu")
+        return x
+
+    return tree_map(move, tree)
 
 
-def call(op, sample):
-    return op(sample.input, *sample.args, **sample.kwargs)
-
-
-def outcome(op, sample):
-    """What the call gives: its tensors, or the class of what it raised."""
+def outcome(op, arguments):
+    """What the call gives: its result, or what it raised."""
+    first, args, kwargs = arguments
     try:
-        return call(op, sample), None
+        return op(first, *args, **kwargs), None
     except Exception as error:  # noqa: BLE001 - any class may be the expected one
         return None, error
 
 
 def check_sample(op, dtype, sample):
-    on_tpu = sample.transform(lambda x: moved(x, "tpu") if isinstance(x, (torch.Tensor, torch.device, str)) else x)
-    want, refused = outcome(op, sample)
+    arguments = (sample.input, sample.args, sample.kwargs)
+    on_tpu = on_device(arguments)  # before the call, which may write into its arguments
+    want, refused = outcome(op, arguments)
     got, error = outcome(op, on_tpu)
     if refused is not None:
         assert error is not None, f"CPU raises {refused!r}, tpu does not"
@@ -64,11 +70,11 @@ def check_sample(op, dtype, sample):
     random = op.full_name in expected.RANDOM
     wants, gots = tree_flatten(want)[0], tree_flatten(got)[0]
     assert len(wants) == len(gots)
-    for w, g in zip(wants, gots):
+    for w, g in zip(wants, gots, strict=True):
         if not isinstance(w, torch.Tensor):
             assert type(w) is type(g) and (random or w == g or w != w), (w, g)
             continue
-        assert g.device.type == ("tpu" if not w.device.type == "meta" else "meta")
+        assert g.device.type == ("tpu" if w.device.type == "cpu" else w.device.type)
         assert (g.dtype, g.shape, g.layout) == (w.dtype, w.shape, w.layout)
         if random:
             continue
@@ -78,14 +84,11 @@ def check_sample(op, dtype, sample):
 
 def check_gradient(op, sample):
     """The gradient of a fixed weighting of the outputs, for every input that asks for one."""
-    on_tpu = sample.transform(
-        lambda x: x.detach().to("tpu").requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x
-    )
+    arguments = (sample.input, sample.args, sample.kwargs)
     grads = []
-    for each in (sample, on_tpu):
-        leaves = [x for x in tree_flatten((each.input, each.args, each.kwargs))[0] if isinstance(x, torch.Tensor)]
-        leaves = [x for x in leaves if x.requires_grad]
-        out = op.gradcheck_wrapper(op.op, each.input, *each.args, **each.kwargs)
+    for first, args, kwargs in (arguments, on_device(arguments)):
+        leaves = [x for x in tree_flatten((first, args, kwargs))[0] if isinstance(x, torch.Tensor) and x.requires_grad]
+        out = op.gradcheck_wrapper(op.op, first, *args, **kwargs)
         outs = [x for x in tree_flatten(out)[0] if isinstance(x, torch.Tensor) and x.requires_grad]
         if not outs or not leaves:
             return
@@ -94,7 +97,7 @@ def check_gradient(op, sample):
             ramp = torch.linspace(0.5, 1.5, x.numel(), dtype=torch.float32).reshape(x.shape)
             weights.append(ramp.to(x.dtype).to(x.device))
         grads.append(torch.autograd.grad(outs, leaves, weights, allow_unused=True))
-    for w, g in zip(*grads):
+    for w, g in zip(*grads, strict=True):
         assert (w is None) == (g is None)
         if w is not None:
             rtol, atol = expected.tolerance(op.full_name, w.dtype)
@@ -107,7 +110,7 @@ def samples_of(op, dtype, requires_grad, count):
 
 
 def expecting(kind, op, dtype, check):
-    """Runs `check`; a difference that expected.py lists is an xfail with its reason, one that does not happen any more a failure."""
+    """Runs `check`. A difference that expected.py lists is an xfail with its reason; its absence is a failure."""
     reason = expected.reason(kind, op.full_name, dtype)
     try:
         check()

@@ -1,0 +1,134 @@
+"""Times ops and a training step on `tpu` against torch on the CPU, interleaved in one process; prints a table.
+
+    make bench                         # all cases
+    make bench ARGS="--rounds 9 --write docs/benchmarks.md"
+
+A case is a function that does its work a number of times on one device. The devices take turns, so that a disturbance
+of the machine meets both; the table gives medians over the rounds, their spread, and the ratio of the medians. Trust
+ratios: times depend on the machine. The plugin's own time for a small add is measured in the same process, in C++.
+"""
+
+import argparse
+import copy
+import statistics
+import time
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+import torch_tpu
+
+
+def chain(device, count):
+    x, y = torch.ones(64, 64, device=device), torch.full((64, 64), 1e-3, device=device)
+
+    def run():
+        z = x
+        for _ in range(count):
+            z = z + y
+        z[0, 0].item()
+
+    return run
+
+
+def op(device, function, *shapes, count=200):
+    args = [torch.randn(*shape).to(device) for shape in shapes]
+
+    def run():
+        for _ in range(count):
+            function(*args)
+        if device == "tpu":
+            torch.tpu.synchronize()
+
+    return run
+
+
+def digits_step(device):
+    torch.manual_seed(0)
+    nn = torch.nn
+    net = nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+        nn.Flatten(), nn.Linear(512, 10),
+    )  # fmt: skip
+    net = copy.deepcopy(net).to(device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+    x, target = torch.randn(64, 1, 8, 8).to(device), torch.randint(10, (64,)).to(device)
+
+    def run():
+        for _ in range(5):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), target)
+            loss.backward()
+            optimizer.step()
+        loss.item()
+
+    return run
+
+
+# name, how often one run does the case, device -> run
+CASES = [
+    ("add 64x64, cached", 200, lambda d: op(d, torch.add, (64, 64), (64, 64))),
+    ("mul by a number, cached", 200, lambda d: op(d, lambda x: x * 1.5, (64, 64))),
+    ("add_ in place", 200, lambda d: op(d, lambda x, y: x.add_(y), (64, 64), (64, 64))),
+    ("1,000 chained adds 64x64", 1, lambda d: chain(d, 1000)),
+    ("matmul 64", 100, lambda d: op(d, torch.mm, (64, 64), (64, 64), count=100)),
+    ("matmul 256", 20, lambda d: op(d, torch.mm, (256, 256), (256, 256), count=20)),
+    ("matmul 1024", 2, lambda d: op(d, torch.mm, (1024, 1024), (1024, 1024), count=2)),
+    ("digits CNN training step", 5, digits_step),
+]
+
+
+def measure(case, rounds):
+    name, per_run, make = case
+    runs = {device: make(device) for device in ("cpu", "tpu")}
+    for run in runs.values():  # compile, warm up
+        run()
+        run()
+    times = {device: [] for device in runs}
+    for _ in range(rounds):
+        for device, run in runs.items():
+            begin = time.perf_counter()
+            run()
+            times[device].append((time.perf_counter() - begin) / per_run * 1e6)
+    return name, times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds per case")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--write", type=Path, help="also write the table to this Markdown file, below its marker line")
+    arguments = parser.parse_args()
+
+    torch.ones(1, device="tpu")
+    plugin_us = torch_tpu._C.plugin_add_us(2000)
+    rows = []
+    for case in CASES:
+        if arguments.only not in case[0]:
+            continue
+        name, times = measure(case, arguments.rounds)
+        cpu, tpu = (statistics.median(times[d]) for d in ("cpu", "tpu"))
+        spread = (max(times["tpu"]) - min(times["tpu"])) / tpu
+        rows.append((name, f"{tpu:,.1f}", f"{cpu:,.1f}", f"{tpu / cpu:.2f}", f"{spread:.0%}"))
+
+    title = (
+        f"microseconds per call, median of {arguments.rounds} interleaved rounds; torch {torch.__version__}, "
+        f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}"
+    )
+    plugin = f"the plugin's own execute and release of a 64x64 add: {plugin_us:.2f} us"
+    table = Table("case", "tpu", "torch CPU eager", "ratio", "spread of tpu", title=title, caption=plugin)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+    if arguments.write:
+        marker = "<!-- table: everything below is written by benchmarks/run.py -->"
+        text = arguments.write.read_text().split(marker)[0] + marker + f"\n\n{title}; {plugin}.\n\n"
+        text += "| case | tpu | torch CPU eager | ratio | spread of tpu |\n|---|---|---|---|---|\n"
+        text += "".join("| " + " | ".join(row) + " |\n" for row in rows)
+        arguments.write.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
