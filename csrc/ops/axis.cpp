@@ -26,6 +26,41 @@ Dims last_order(int64_t rank, int64_t dim) {
   return order;
 }
 
+// Note [Extremes in lanes]
+// XLA:CPU has no vector code for the maximum of a row when NaN must survive: 5.4 ms for 1024 rows of 1024 float32, where a sum takes
+// 0.25 ms. The maximum of columns does become vector code. So a row is folded as the columns of [n / lanes, lanes] first, which
+// leaves `lanes` numbers: 0.3 ms. The second body has its arguments swapped, or XLA would join both reductions into the slow one. What
+// is left of a row that does not divide is made a full row of lanes by elements that have been seen already; an extreme does not
+// mind.
+hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
+  int64_t last = x.rank() - 1, n = x.dims().back(), lanes = 64;
+  while (lanes > 8 && (n % lanes != 0 || n < 4 * lanes)) lanes /= 2;
+  bool divides = n % lanes == 0 && n >= 4 * lanes;
+  if (!divides && n < 256) return hlo::reduce(x, dims, reducer);
+  if (!divides) lanes = 64;
+
+  auto cut = [&](int64_t start, int64_t end) {
+    Dims low(x.dims().size()), high = x.dims();
+    low.back() = start;
+    high.back() = end;
+    return hlo::slice(x, low, high, Dims(x.dims().size(), 1));
+  };
+  Dims split = x.dims(), tail_dims = dims;
+  split.back() = n / lanes;
+  split.push_back(lanes);
+  tail_dims.pop_back();
+  hlo::Value found = hlo::reduce(hlo::reshape(cut(0, n / lanes * lanes), split), dims, reducer);
+  if (!divides) {
+    hlo::Value tail = cut(n - lanes, n);
+    if (!tail_dims.empty()) tail = hlo::reduce(tail, tail_dims, reducer);
+    found = reducer == hlo::Reducer::Max ? hlo::maximum(found, tail) : hlo::minimum(found, tail);
+  }
+  hlo::Region body = hlo::body_of(reducer);
+  auto swapped = [&](const hlo::Values& args) { return body({args[1], args[0]}); };
+  return hlo::reduce({found}, {hlo::identity_of(*x.builder, x.element(), reducer)}, {last + 1 - static_cast<int64_t>(dims.size())},
+                     swapped)[0];
+}
+
 }  // namespace
 
 int64_t Fold::count() const {
@@ -35,7 +70,13 @@ int64_t Fold::count() const {
 }
 
 hlo::Value Fold::reduce(const hlo::Value& x, hlo::Reducer reducer) const {
-  return dims.empty() ? x : hlo::reduce(x, dims, reducer);
+  bool extreme = reducer == hlo::Reducer::Max || reducer == hlo::Reducer::Min;
+  if (dims.empty()) return x;
+  if (x.rank() > 1 && static_cast<int64_t>(dims.size()) == x.rank()) {
+    // XLA:CPU sums one long row five times faster than all rows of a matrix.
+    return Fold{{count()}, {0}, false, in_lanes}.reduce(hlo::reshape(x, {count()}), reducer);
+  }
+  return in_lanes && extreme && dims.back() == x.rank() - 1 ? extreme_in_lanes(x, dims, reducer) : hlo::reduce(x, dims, reducer);
 }
 
 hlo::Value Fold::finish(const hlo::Value& reduced) const {
@@ -58,24 +99,28 @@ Fold fold_of(const Context& c) {
     else dims = c.ints("dim");
   }
   fold.dims = wrap_dims(dims, static_cast<int64_t>(fold.sizes.size()));
+  fold.in_lanes = c.settings().is_cpu;
   fold.keepdim = c.call().find("keepdim") != nullptr && c.flag("keepdim");
   return fold;
 }
 
-Fold fold_all(const hlo::Value& x) { return {x.dims(), wrap_dims({}, x.rank())}; }
-Fold fold_one(const hlo::Value& x, int64_t dim) { return {x.dims(), x.rank() == 0 ? Dims{} : Dims{dim}}; }
+Fold fold_all(const Context& c, const hlo::Value& x) {
+  return {x.dims(), wrap_dims({}, x.rank()), false, c.settings().is_cpu};
+}
+
+Fold fold_one(const Context& c, const hlo::Value& x, int64_t dim) {
+  return {x.dims(), x.rank() == 0 ? Dims{} : Dims{dim}, false, c.settings().is_cpu};
+}
 
 hlo::Value positions(const hlo::Value& like, int64_t dim) {
   bool narrow = like.dims()[static_cast<size_t>(dim)] < std::numeric_limits<int32_t>::max();
   return hlo::iota(*like.builder, {narrow ? ElementType::S32 : ElementType::S64, like.dims()}, dim);
 }
 
-hlo::Value first_where(const hlo::Value& condition, int64_t dim) {
+hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t dim) {
   hlo::Value position = positions(condition, dim);
   hlo::Value nowhere = hlo::like(position, condition.dims()[static_cast<size_t>(dim)]);
-  // Not from max_value: an empty dimension must not give an index that does not exist.
-  hlo::Value init = hlo::scalar_like(position, condition.dims()[static_cast<size_t>(dim)]);
-  return hlo::reduce(hlo::select(condition, position, nowhere), init, {dim}, hlo::Reducer::Min);
+  return fold_one(c, condition, dim).reduce(hlo::select(condition, position, nowhere), hlo::Reducer::Min);
 }
 
 hlo::Value take_along(const hlo::Value& x, const hlo::Value& index, int64_t dim) {

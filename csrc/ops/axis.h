@@ -11,6 +11,7 @@ struct Fold {
   Dims sizes;  // of the tensor
   Dims dims;   // sorted
   bool keepdim = false;
+  bool in_lanes = false;  // extremes as Note [Extremes in lanes] has them
 
   /// Elements that are folded into one.
   int64_t count() const;
@@ -25,13 +26,13 @@ struct Fold {
 /// The fold that the arguments `dim` (int, int[] or None, all dims when empty) and `keepdim` describe for `self`.
 Fold fold_of(const Context& c);
 /// All dimensions of x, or one of them.
-Fold fold_all(const hlo::Value& x);
-Fold fold_one(const hlo::Value& x, int64_t dim);
+Fold fold_all(const Context& c, const hlo::Value& x);
+Fold fold_one(const Context& c, const hlo::Value& x, int64_t dim);
 
 /// 0, 1, 2, .. along `dim`, in S32 where it is wide enough for the dimension (its arithmetic is twice as fast), else S64.
 hlo::Value positions(const hlo::Value& like, int64_t dim);
 /// The first position along `dim` at which `condition` holds, dim gone; the size of dim where it holds nowhere. S32 or S64.
-hlo::Value first_where(const hlo::Value& condition, int64_t dim);
+hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t dim);
 
 /// result[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; the other dimensions of x and index agree. Indices clamp.
 hlo::Value take_along(const hlo::Value& x, const hlo::Value& index, int64_t dim);

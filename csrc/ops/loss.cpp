@@ -15,14 +15,14 @@ using hlo::Values;
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
-Value sum_all(const Value& x) { return fold_all(x).reduce(x, Reducer::Add); }
+Value sum_all(Context& c, const Value& x) { return fold_all(c, x).reduce(x, Reducer::Add); }
 
 Value scaled(const Value& x, double factor) { return hlo::multiply(x, hlo::like(x, factor)); }
 
 Value reduced(Context& c, const Value& loss) {
   int64_t reduction = c.integer("reduction");
   if (reduction == kNone) return loss;
-  Value sum = sum_all(loss);
+  Value sum = sum_all(c, loss);
   return reduction == kSum ? sum : hlo::divide(sum, hlo::like(sum, static_cast<double>(loss.type.count())));
 }
 
@@ -209,7 +209,7 @@ Values nll_loss(Context& c) {
   if (c.integer("reduction") == kNone && c.type("self").rank() > 1) {
     return {hlo::convert(hlo::reshape(loss, s.shape), type), hlo::constant(c.builder(), type, 0)};
   }
-  Value sum = sum_all(loss), weight = sum_all(s.weight);
+  Value sum = sum_all(c, loss), weight = sum_all(c, s.weight);
   Value result = c.integer("reduction") == kMean ? hlo::divide(sum, weight) : sum;
   return {hlo::convert(result, type), hlo::convert(weight, type)};
 }
@@ -282,7 +282,7 @@ Rows rows_of(Context& c) {
 Value reduced_rows(Context& c, const Value& loss, bool vector) {
   if (c.integer("reduction") == kNone) return vector ? loss : hlo::reshape(loss, {});
   double count = c.integer("reduction") == kMean ? static_cast<double>(std::max<int64_t>(loss.type.count(), 1)) : 1.0;
-  Value sum = sum_all(loss);
+  Value sum = sum_all(c, loss);
   return hlo::divide(sum, hlo::like(sum, count));
 }
 
@@ -322,7 +322,7 @@ Values multi_margin_loss(Context& c) {
   Rows r = rows_of(c);
   Margins m = margins(c, r);
   Value cost = m.p == 1 ? m.violation : hlo::multiply(m.violation, m.violation);
-  Value loss = scaled(fold_one(cost, 1).reduce(cost, Reducer::Add), 1.0 / static_cast<double>(r.classes));
+  Value loss = scaled(fold_one(c, cost, 1).reduce(cost, Reducer::Add), 1.0 / static_cast<double>(r.classes));
   if (m.weight) loss = hlo::multiply(loss, m.weight);
   return {reduced_rows(c, loss, c.type("target").rank() > 0)};
 }
@@ -333,7 +333,7 @@ Values multi_margin_loss_backward(Context& c) {
   Value grad = row_gradient(c, r);
   if (m.weight) grad = hlo::multiply(grad, m.weight);
   Value slope = m.p == 1 ? hlo::sign(m.violation) : scaled(m.violation, 2);
-  Fold classes = fold_one(slope, 1);
+  Fold classes = fold_one(c, slope, 1);
   Value others = hlo::multiply(slope, classes.spread(grad));
   Value at_target = classes.spread(hlo::negate(classes.reduce(others, Reducer::Add)));
   return {hlo::reshape(hlo::select(m.hit, at_target, others), c.type("self").dims)};
@@ -352,15 +352,15 @@ Pairs pairs_of(Context& c, const Rows& r, const Value& is_target) {
   Pairs p;
   p.cube = {r.n, r.classes, r.classes};
   Value target = hlo::reshape(c.tensor("target", ElementType::S64), {r.n, r.classes});
-  Value end = first_where(hlo::lt(target, zeros_like(target)), 1);
-  Value listed = hlo::lt(positions(target, 1), fold_one(target, 1).spread(end));
+  Value end = first_where(c, hlo::lt(target, zeros_like(target)), 1);
+  Value listed = hlo::lt(positions(target, 1), fold_one(c, target, 1).spread(end));
   Value classes = hlo::iota(c.builder(), {ElementType::S64, p.cube}, 2);
   p.is_pair = hlo::and_(hlo::eq(hlo::broadcast_in_dim(target, p.cube, {0, 1}), classes), hlo::broadcast_in_dim(listed, p.cube, {0, 1}));
-  p.is_target = is_target ? is_target : fold_one(p.is_pair, 1).reduce(p.is_pair, Reducer::Or);
+  p.is_target = is_target ? is_target : fold_one(c, p.is_pair, 1).reduce(p.is_pair, Reducer::Or);
 
   Value scores = hlo::broadcast_in_dim(r.x, p.cube, {0, 2});
   Value at_pair = hlo::select(p.is_pair, scores, zeros_like(scores));
-  Value at_target = fold_one(at_pair, 2).reduce(at_pair, Reducer::Add);
+  Value at_target = fold_one(c, at_pair, 2).reduce(at_pair, Reducer::Add);
   Value gap = hlo::add(hlo::subtract(hlo::like(scores, 1.0), hlo::broadcast_in_dim(at_target, p.cube, {0, 1})), scores);
   Value counts = hlo::and_(hlo::broadcast_in_dim(listed, p.cube, {0, 1}), hlo::not_(hlo::broadcast_in_dim(p.is_target, p.cube, {0, 2})));
   p.violation = hlo::select(counts, at_least_zero(gap), zeros_like(gap));
@@ -386,7 +386,7 @@ Values multilabel_margin_loss_backward(Context& c) {
   Rows r = rows_of(c);
   Pairs p = pairs_of(c, r, truth(hlo::reshape(c.tensor("is_target"), {r.n, r.classes})));
   Value slope = hlo::sign(p.violation);
-  Fold over_classes = fold_one(slope, 2), over_targets = fold_one(slope, 1);
+  Fold over_classes = fold_one(c, slope, 2), over_targets = fold_one(c, slope, 1);
   Value violations = over_classes.spread(over_classes.reduce(slope, Reducer::Add));
   Value gradient = hlo::subtract(slope, hlo::select(p.is_pair, violations, zeros_like(violations)));
   gradient = over_targets.reduce(gradient, Reducer::Add);

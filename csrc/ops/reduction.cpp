@@ -114,13 +114,13 @@ Values aminmax(Context& c) {
 // The first position of the extreme, in two plain reductions: they are vectorised, a reduction of pairs is not. A NaN is its own
 // place, and where there is one no number equals the extreme.
 template <Reducer reducer>
-Values extreme_and_position(const Value& x, int64_t dim) {
+Values extreme_and_position(Context& c, const Value& x, int64_t dim) {
   if (x.rank() == 0) return {x, hlo::constant(*x.builder, ElementType::S64, 0)};
-  Fold fold = fold_one(x, dim);
+  Fold fold = fold_one(c, x, dim);
   Value best = fold.reduce(x, reducer);
   Value found = hlo::eq(x, fold.spread(best));
   if (is_floating(x.element())) found = hlo::or_(found, is_nan(x));
-  return {best, hlo::convert(first_where(found, dim), ElementType::S64)};
+  return {best, hlo::convert(first_where(c, found, dim), ElementType::S64)};
 }
 
 template <Reducer reducer>
@@ -128,7 +128,7 @@ Values extreme_of_dim(Context& c) {
   ElementType type = c.type("self").element;
   expect_kind(c, type, kIntegral | kReal);
   Fold fold = fold_of(c);
-  Values found = extreme_and_position<reducer>(widen(c.tensor("self")), fold.dims.empty() ? 0 : fold.dims[0]);
+  Values found = extreme_and_position<reducer>(c, widen(c.tensor("self")), fold.dims.empty() ? 0 : fold.dims[0]);
   return {hlo::convert(fold.finish(found[0]), type), fold.finish(found[1])};
 }
 
@@ -139,7 +139,7 @@ Values position_of(Context& c) {
   Value x = widen(c.tensor("self"));
   bool flat = !c.has("dim") && x.rank() > 0;
   if (flat) x = hlo::reshape(x, {x.type.count()});
-  return {fold.finish(extreme_and_position<reducer>(x, flat || fold.dims.empty() ? 0 : fold.dims[0])[1])};
+  return {fold.finish(extreme_and_position<reducer>(c, x, flat || fold.dims.empty() ? 0 : fold.dims[0])[1])};
 }
 
 // ------------------------------------------------------------------------------------------------------ truth

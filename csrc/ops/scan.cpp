@@ -69,7 +69,9 @@ Values small_scan(const Combination& of, const Values& x) {
   return converted(result, element_types(x));
 }
 
-// x[n, m] -> [n, m], row after row.
+// x[n, m] -> [n, m], row after row. One value alone is updated where it lies. Of several, the new row of each depends on the old rows
+// of all, so that updating in place would make XLA copy whole arrays in every step: they are read from one array and written
+// to another.
 Values loop_scan(const Combination& of, const Values& x) {
   hlo::Builder& builder = *x[0].builder;
   int64_t n = x[0].dims()[0], m = x[0].dims()[1];
@@ -77,25 +79,31 @@ Values loop_scan(const Combination& of, const Values& x) {
   Values inits = {hlo::constant(builder, ElementType::S32, 0)};
   for (size_t k = 0; k < width; ++k) inits.push_back(hlo::broadcast(of.identity[k], {1, m}));
   inits.insert(inits.end(), x.begin(), x.end());
+  size_t in = 1 + width, out = in;  // the first array that is read, the first that is written
+  if (width > 1) {
+    out += width;
+    for (const Value& value : x) inits.push_back(hlo::constant(builder, value.type, 0));
+  }
   auto more = [n](const Values& args) { return Values{hlo::lt(args[0], hlo::like(args[0], n))}; };
   auto step = [&](const Values& args) {
     Values starts = {args[0], hlo::like(args[0], 0)};
     Values before, row;
     for (size_t k = 0; k < width; ++k) {
       before.push_back(args[1 + k]);
-      row.push_back(hlo::convert(hlo::dynamic_slice(args[1 + width + k], starts, {1, m}), of.accumulate[k]));
+      row.push_back(hlo::convert(hlo::dynamic_slice(args[in + k], starts, {1, m}), of.accumulate[k]));
     }
     Values after = of.combine(before, row);
     Values next = {hlo::add(args[0], hlo::like(args[0], 1))};
     next.insert(next.end(), after.begin(), after.end());
+    for (size_t k = in; k < out; ++k) next.push_back(args[k]);
     for (size_t k = 0; k < width; ++k) {
-      const Value& array = args[1 + width + k];
+      const Value& array = args[out + k];
       next.push_back(hlo::dynamic_update_slice(array, hlo::convert(after[k], array.element()), starts));
     }
     return next;
   };
   Values last = hlo::while_(inits, more, step);
-  return Values(last.begin() + static_cast<std::ptrdiff_t>(1 + width), last.end());
+  return Values(last.begin() + static_cast<std::ptrdiff_t>(out), last.end());
 }
 
 // How a dimension of n elements with m others beside it is walked: `blocks` blocks of `length`.
@@ -130,6 +138,20 @@ Values join_blocks(const Combination& of, const Values& x, const Plan& plan, int
   return converted(of.combine(before, local), element_types(x));
 }
 
+// A transpose that does not see dimensions of size 1: XLA:CPU is fastest with two.
+Value transposed(const Value& x, const Dims& order) {
+  Dims sizes, kept, result, number(x.dims().size(), -1);
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    int64_t size = x.dims()[static_cast<size_t>(i)];
+    if (size != 1) number[static_cast<size_t>(i)] = static_cast<int64_t>(sizes.size()), sizes.push_back(size);
+  }
+  for (int64_t i : order) {
+    result.push_back(x.dims()[static_cast<size_t>(i)]);
+    if (number[static_cast<size_t>(i)] >= 0) kept.push_back(number[static_cast<size_t>(i)]);
+  }
+  return hlo::reshape(hlo::transpose(hlo::reshape(x, sizes), kept), result);
+}
+
 // Values of equal dims, scanned along `dim`; the results have the element types of x.
 Values scan(const Combination& of, const Values& x, int64_t dim) {
   constexpr int64_t kSmallWork = 65536;
@@ -151,7 +173,7 @@ Values scan(const Combination& of, const Values& x, int64_t dim) {
       value = hlo::pad(value, hlo::convert(of.identity[k], value.element()), {0, 0, 0}, {0, padding, 0}, {0, 0, 0});
     }
     value = hlo::reshape(value, {outer, plan.blocks, plan.length, inner});
-    rows.push_back(hlo::reshape(hlo::transpose(value, {2, 1, 0, 3}), {plan.length, plan.blocks * m}));
+    rows.push_back(hlo::reshape(transposed(value, {2, 1, 0, 3}), {plan.length, plan.blocks * m}));
   }
   rows = small ? small_scan(of, rows) : loop_scan(of, rows);
   if (plan.blocks > 1) rows = join_blocks(of, rows, plan, m);
@@ -159,7 +181,7 @@ Values scan(const Combination& of, const Values& x, int64_t dim) {
   Values results;
   for (size_t k = 0; k < x.size(); ++k) {
     Value value = hlo::convert(rows[k], x[k].element());
-    value = hlo::transpose(hlo::reshape(value, {plan.length, plan.blocks, outer, inner}), {2, 1, 0, 3});
+    value = transposed(hlo::reshape(value, {plan.length, plan.blocks, outer, inner}), {2, 1, 0, 3});
     value = hlo::reshape(value, {outer, plan.blocks * plan.length, inner});
     results.push_back(hlo::reshape(hlo::slice(value, {0, 0, 0}, {outer, n, inner}, {1, 1, 1}), sizes));
   }

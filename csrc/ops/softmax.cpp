@@ -14,7 +14,7 @@ using hlo::Values;
 
 // ------------------------------------------------------------------------------------------------ shared moves
 
-Fold along_dim(Context& c, const Value& x) { return fold_one(x, wrap_dim(c.integer("dim"), x.rank())); }
+Fold along_dim(Context& c, const Value& x) { return fold_one(c, x, wrap_dim(c.integer("dim"), x.rank())); }
 
 Value floats(Context& c, const char* name) {
   Value x = c.tensor(name);
@@ -72,7 +72,7 @@ Value mask_like(Context& c, const Value& x, std::optional<int64_t> kind) {
 }
 
 Fold masked_dim(Context& c, const Value& x) {
-  return fold_one(x, wrap_dim(c.optional_integer("dim").value_or(-1), x.rank()));
+  return fold_one(c, x, wrap_dim(c.optional_integer("dim").value_or(-1), x.rank()));
 }
 
 // Masked places count as -inf; where all are masked the result is NaN, as PyTorch's.

@@ -126,11 +126,12 @@ bool fits_float(ElementType type) {
   return type == ElementType::F32 || ((is_floating(type) || is_integral(type)) && size_of(type) <= 2);
 }
 
-// top_k ranks by the order of the bits: a NaN with the sign set comes last, which is where the smallest elements want it.
-Value negated_for_top_k(const Value& x) {
-  Value bits = hlo::constant(*x.builder, ElementType::S32, int64_t{0xffc00000});
-  Value last = hlo::broadcast(hlo::bitcast_convert(bits, ElementType::F32), x.dims());
-  return hlo::select(is_nan(x), last, hlo::negate(x));
+// What top_k shall rank. It goes by the order of the bits: a NaN comes first or, with its sign set, last, which is where the
+// smallest elements want it.
+Value ranked(const Value& x, bool largest) {
+  Value bits = hlo::constant(*x.builder, ElementType::S32, int64_t{largest ? 0x7fc00000 : 0xffc00000});
+  Value nan = hlo::broadcast(hlo::bitcast_convert(bits, ElementType::F32), x.dims());
+  return hlo::select(is_nan(x), nan, largest ? x : hlo::negate(x));
 }
 
 Values topk(Context& c) {
@@ -138,12 +139,11 @@ Values topk(Context& c) {
   c.expect(type != ElementType::Pred, ErrorCode::InvalidArgument, "topk does not support bool dtypes on CPU");
   c.expect(!is_complex(type), ErrorCode::InvalidArgument, "topk does not support complex dtypes on CPU");
   Lane lane = lane_of(c);
-  int64_t k = c.integer("k");
+  int64_t k = lane.rank == 0 ? 1 : c.integer("k");
   bool largest = c.flag("largest");
   Value order;
   if (fits_float(type) && k > 0 && lane.x.type.count() > 0) {
-    Value x = hlo::convert(lane.x, ElementType::F32);
-    order = hlo::convert(hlo::top_k(largest ? x : negated_for_top_k(x), k)[1], ElementType::S64);
+    order = hlo::convert(hlo::top_k(ranked(hlo::convert(lane.x, ElementType::F32), largest), k)[1], ElementType::S64);
   } else {
     order = cut_last(order_of(key_of(lane.x), largest), 0, k);
   }
@@ -166,11 +166,11 @@ Values kthvalue(Context& c) {
 
 // The position of the lower median along the last dimension, which stays with one element. A NaN is the median of all, or, with
 // `ignore_nan`, of nothing but NaN; they stand at the end of the order.
-Value median_position(const Value& x, bool ignore_nan) {
+Value median_position(Context& c, const Value& x, bool ignore_nan) {
   int64_t last = x.rank() - 1, n = x.dims().back();
   Value order = order_of(key_of(x), false);
   if (!is_floating(x.element())) return cut_last(order, (n - 1) / 2, 1);
-  Fold along = fold_one(x, last);
+  Fold along = fold_one(c, x, last);
   Value nans = along.reduce(hlo::convert(is_nan(x), ElementType::S64), Reducer::Add);
   Value numbers = hlo::subtract(hlo::like(nans, n), nans);
   Value rank;
@@ -194,7 +194,7 @@ Values median(Context& c) {
     return {hlo::constant(c.builder(), x.element(), std::numeric_limits<double>::quiet_NaN())};
   }
   x = hlo::reshape(x, {x.type.count()});
-  return {hlo::reshape(take_along(x, median_position(x, ignore_nan), 0), {})};
+  return {hlo::reshape(take_along(x, median_position(c, x, ignore_nan), 0), {})};
 }
 
 template <bool ignore_nan>
@@ -202,7 +202,7 @@ Values median_of_dim(Context& c) {
   expect_kind(c, c.type("self").element, kInteger | kReal);
   Lane lane = lane_of(c);
   expect_nonempty(c, lane, "median");
-  Value index = median_position(lane.x, ignore_nan);
+  Value index = median_position(c, lane.x, ignore_nan);
   Value value = take_along(lane.x, index, lane.last());
   return {lane.pick(value, c.flag("keepdim")), lane.pick(index, c.flag("keepdim"))};
 }
@@ -223,13 +223,15 @@ Values mode(Context& c) {
   shift.back() = 1, crop.back() = -1;
   Value before = hlo::pad(sorted, hlo::scalar_like(sorted, 0), shift, crop, none);
   Value begins = hlo::or_(hlo::ne(sorted, before), hlo::eq(position, zeros_like(position)));
+  // No NaN equals another.
+  if (is_floating(lane.x.element())) begins = hlo::or_(begins, is_nan(take_along(lane.x, order, last)));
   Value start = running_maximum(hlo::select(begins, position, zeros_like(position)), last);
   Value run = hlo::subtract(position, start);
-  Fold along = fold_one(run, last);
+  Fold along = fold_one(c, run, last);
   Value longest = along.spread(along.reduce(run, Reducer::Max));
   Dims one = sorted.dims();
   one.back() = n == 0 ? 0 : 1;
-  Value place = hlo::reshape(first_where(hlo::eq(run, longest), last), one);
+  Value place = hlo::reshape(first_where(c, hlo::eq(run, longest), last), one);
   Value index = take_along(order, place, last);
   Value value = take_along(lane.x, index, last);
   return {lane.pick(value, c.flag("keepdim")), lane.pick(index, c.flag("keepdim"))};
