@@ -123,29 +123,30 @@ engine::Device& device_for(const Recording& recording, const Signature& signatur
   return device_of(given);
 }
 
-// torch's global settings that change programs, as one word: compared at every call, so that a change by the user is seen without a hook.
-uint32_t global_settings() {
+// torch's global settings that change programs, compared at every call, so that a change by the user is seen without a hook. The matmul precision
+// takes torch 100 ns to tell, so only ops with dots or convolutions ask for it.
+void follow_global_settings(bool contracts) {
+  static std::atomic<uint32_t> followed{~0u}, followed_precision{~0u};
   const at::Context& context = at::globalContext();
-  return static_cast<uint32_t>(c10::typeMetaToScalarType(c10::get_default_dtype())) |
-         static_cast<uint32_t>(context.deterministicAlgorithms()) << 8 |
-         static_cast<uint32_t>(context.float32MatmulPrecision()) << 16;
-}
-
-void follow_global_settings() {
-  static std::atomic<uint32_t> followed{~0u};
-  uint32_t wanted = global_settings();
-  if (followed.load(std::memory_order_relaxed) == wanted) [[likely]] return;
+  c10::ScalarType default_float = c10::typeMetaToScalarType(c10::get_default_dtype());
+  uint32_t wanted = static_cast<uint32_t>(default_float) | static_cast<uint32_t>(context.deterministicAlgorithms()) << 8;
+  uint32_t precision = contracts ? static_cast<uint32_t>(context.float32MatmulPrecision()) : followed_precision.load();
+  if (followed.load(std::memory_order_relaxed) == wanted && followed_precision.load(std::memory_order_relaxed) == precision)
+    [[likely]] return;
   engine::Runtime& runtime = engine::Runtime::get();
   ops::Settings settings = runtime.configuration().settings;
-  settings.default_float = element_of(c10::typeMetaToScalarType(c10::get_default_dtype()));
-  settings.deterministic = at::globalContext().deterministicAlgorithms();
-  switch (at::globalContext().float32MatmulPrecision()) {
-    case at::Float32MatmulPrecision::HIGHEST: settings.precision = hlo::Precision::Highest; break;
-    case at::Float32MatmulPrecision::HIGH: settings.precision = hlo::Precision::High; break;
-    case at::Float32MatmulPrecision::MEDIUM: settings.precision = hlo::Precision::Default; break;
+  settings.default_float = element_of(default_float);
+  settings.deterministic = context.deterministicAlgorithms();
+  if (contracts) {
+    switch (context.float32MatmulPrecision()) {
+      case at::Float32MatmulPrecision::HIGHEST: settings.precision = hlo::Precision::Highest; break;
+      case at::Float32MatmulPrecision::HIGH: settings.precision = hlo::Precision::High; break;
+      case at::Float32MatmulPrecision::MEDIUM: settings.precision = hlo::Precision::Default; break;
+    }
   }
   runtime.configure(settings);
   followed.store(wanted, std::memory_order_relaxed);
+  followed_precision.store(precision, std::memory_order_relaxed);
 }
 
 // Gives the `out=` tensors the shape of their results. True when any changed.
@@ -194,7 +195,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   }
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, signature.slots.size());
   device::ensure_started();
-  follow_global_settings();
+  follow_global_settings(row_.contracts);
 
   std::optional<Recording> recording;
   recording.emplace(row_, signature, nullptr);

@@ -32,6 +32,7 @@ Table loss_table();  // losses of a prediction and its target
 struct Family {
   const char* name;
   Table (*table)();
+  bool contracts = false;  // has dots or convolutions, so that torch's matmul precision matters
 };
 
 inline const std::vector<Family>& families() {
@@ -41,12 +42,12 @@ inline const std::vector<Family>& families() {
       {"binary", binary_table},
       {"special", special_table},
       {"unary", unary_table},
-      {"attention", attention_table},
-      {"convolution", convolution_table},
-      {"matmul", matmul_table},
+      {"attention", attention_table, true},
+      {"convolution", convolution_table, true},
+      {"matmul", matmul_table, true},
       {"norm", norm_table},
       {"pool", pool_table},
-      {"rnn", rnn_table},
+      {"rnn", rnn_table, true},
       {"indexing", indexing_table},
       {"shape", shape_table},
       {"factory", factory_table},

@@ -21,6 +21,7 @@ struct Registry {
       auto* table = new Table(family.table());  // rows live as long as the process
       for (Row& row : *table) {
         row.family = family.name;
+        row.contracts = family.contracts;
         Hasher hasher;
         hasher.add(row.name);
         row.name_hash = hasher.finish().low;

@@ -27,7 +27,8 @@ struct Row {
   const char* name;  // overload without namespace: "add.out", "native_layer_norm"
   Lower lower;
   const char* family = "";
-  uint64_t name_hash = 0;                   // for keys; set with the family by registry.cpp
+  uint64_t name_hash = 0;                   // for keys; this and the next one are set with the family by registry.cpp
+  bool contracts = false;                   // has dots or convolutions
   std::vector<Special> specials = {};
   std::vector<const char*> constants = {};  // scalar or float arguments that are always structure
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
