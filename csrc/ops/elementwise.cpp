@@ -77,6 +77,10 @@ hlo::Value number_like(Context& c, const char* name, const hlo::Value& x) {
   return hlo::broadcast(c.scalar(name, x.element()), x.dims());
 }
 
+FloatBits float_bits(ElementType type) {
+  return type == ElementType::F64 ? FloatBits{ElementType::S64, 52, 1023} : FloatBits{ElementType::S32, 23, 127};
+}
+
 hlo::Value is_nan(const hlo::Value& x) { return hlo::ne(x, x); }
 
 hlo::Value zeros_like(const hlo::Value& x) { return hlo::like(x, 0); }
@@ -129,9 +133,7 @@ hlo::Value chebyshev(const hlo::Value& t, std::span<const double> c) {
 // 2^n from its bits times 2^f = exp(f log 2), n whole and |f| at most 1/2. Exponents beyond the type are cut to where both factors
 // still give infinity or (subnormals flushed) zero.
 hlo::Value exp2(const hlo::Value& x) {
-  bool wide = x.element() == ElementType::F64;
-  ElementType word = wide ? ElementType::S64 : ElementType::S32;
-  int mantissa_bits = wide ? 52 : 23, bias = wide ? 1023 : 127;
+  auto [word, mantissa_bits, bias] = float_bits(x.element());
   hlo::Value whole = hlo::round_nearest_even(hlo::clamp(hlo::scalar_like(x, -bias), x, hlo::scalar_like(x, bias)));
   hlo::Value bits = hlo::convert(whole, word) + hlo::constant(*x.builder, {word, x.dims()}, bias);
   hlo::Value power = hlo::bitcast_convert(hlo::shift_left(bits, hlo::like(bits, mantissa_bits)), x.element());
@@ -139,7 +141,21 @@ hlo::Value exp2(const hlo::Value& x) {
   return power * rest;
 }
 
-hlo::Value log2(const hlo::Value& x) { return hlo::log(x) * hlo::like(x, 1 / std::numbers::ln2); }
+// The exponent of the bits plus the logarithm of the mantissa, taken between sqrt(1/2) and sqrt(2). What has no such form (zeros,
+// subnormals, infinities, NaN, negative numbers) goes the plain way.
+hlo::Value log2(const hlo::Value& x) {
+  FloatBits format = float_bits(x.element());
+  hlo::Value bits = hlo::bitcast_convert(x, format.word);
+  // Adding the distance from sqrt(1/2) to 1 carries into the exponent where the mantissa is above it.
+  int64_t half_root = x.element() == ElementType::F64 ? 0x3FE6A09E667F3BCD : 0x3F3504F3;
+  hlo::Value above = bits - hlo::like(bits, half_root);
+  hlo::Value exponent = hlo::shift_right_arithmetic(above, hlo::like(bits, format.mantissa_bits));
+  hlo::Value mantissa = bits - hlo::shift_left(exponent, hlo::like(bits, format.mantissa_bits));
+  hlo::Value scale = hlo::like(x, 1 / std::numbers::ln2);
+  hlo::Value split = hlo::convert(exponent, x.element()) + hlo::log(hlo::bitcast_convert(mantissa, x.element())) * scale;
+  hlo::Value normal = hlo::and_(hlo::ge(x, hlo::like(x, std::ldexp(1.0, 1 - format.bias))), hlo::is_finite(x));
+  return hlo::select(normal, split, hlo::log(x) * scale);
+}
 
 // x log(u) / (u - 1) with u = 1 + x: the rounding of u cancels. Goldberg, What every computer scientist should know about
 // floating-point arithmetic, 1991, theorem 4.

@@ -70,6 +70,14 @@ hlo::Values floating2(Context& c) {
   return {hlo::convert(f(x[0], x[1]), type)};
 }
 
+/// How float32 and float64 lie in an integer of their size.
+struct FloatBits {
+  ElementType word;
+  int mantissa_bits;
+  int bias;
+};
+FloatBits float_bits(ElementType type);
+
 // Small pieces of formulas.
 hlo::Value is_nan(const hlo::Value& x);
 hlo::Value zeros_like(const hlo::Value& x);

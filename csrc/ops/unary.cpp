@@ -144,10 +144,11 @@ Values frexp(Context& c) {
   ElementType type = c.type("self").element;
   c.expect(is_floating(type), ErrorCode::InvalidArgument, "torch.frexp() only supports floating-point dtypes");
   Value x = operand(c, "self", type);
-  bool wide = x.element() == ElementType::F64;
-  ElementType word = wide ? ElementType::S64 : ElementType::S32;
-  int mantissa_bits = wide ? 52 : 23, bias = wide ? 1022 : 126;
-  int64_t low_mask = (int64_t{1} << mantissa_bits) - 1, exponent_mask = wide ? 0x7ff : 0xff;
+  FloatBits format = float_bits(x.element());
+  ElementType word = format.word;
+  // The mantissa is in [1/2, 1), not in [1, 2).
+  int mantissa_bits = format.mantissa_bits, bias = format.bias - 1;
+  int64_t low_mask = (int64_t{1} << mantissa_bits) - 1, exponent_mask = 2 * format.bias + 1;
   auto exponent_field = [&](const Value& bits) {
     return hlo::and_(hlo::shift_right_logical(bits, like(bits, mantissa_bits)), like(bits, exponent_mask));
   };
