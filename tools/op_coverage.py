@@ -3,8 +3,8 @@
     python tools/op_coverage.py           write docs/op_coverage.md
     python tools/op_coverage.py --check   say whether it is up to date
 
-The list is PyTorch's own: every `aten` overload that the dispatcher knows and that has no default (Composite) kernel, so
-that a backend must do something about it. PyTorch derives all other overloads from these.
+The list is PyTorch's own: every `aten` overload that the dispatcher knows and that has no default (Composite) kernel,
+so that a backend must do something about it. PyTorch derives all other overloads from these.
 """
 
 import argparse

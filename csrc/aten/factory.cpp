@@ -1,4 +1,5 @@
 // Factories: new tensors whose storage is unset: nothing is allocated on the device before the first write.
+#include <ATen/Dispatch_v2.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/RangeUtils.h>
 #include <ATen/native/Resize.h>
@@ -30,6 +31,7 @@ at::Tensor empty(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype, s
                  std::optional<c10::Device> device, std::optional<bool> pin_memory, std::optional<at::MemoryFormat> format) {
   check_options(dtype, layout, pin_memory);
   check_sizes(sizes);
+  at::detail::computeStorageNbytesContiguous(sizes, c10::elementSize(c10::dtype_or_default(dtype)));  // throws when it overflows
   return device::translated([&] {
     at::Tensor tensor = make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, {}, {});
     if (format && *format != at::MemoryFormat::Contiguous && *format != at::MemoryFormat::Preserve)
@@ -44,6 +46,7 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
   check_sizes(sizes);
   TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
               ") must match dimensionality of strides (", strides.size(), ")");
+  at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(c10::dtype_or_default(dtype)));  // throws when it overflows
   return device::translated([&] { return make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, strides, {}); });
 }
 
@@ -69,7 +72,19 @@ at::Tensor& range_out(const c10::Scalar& start, const c10::Scalar& end, const c1
   return out;
 }
 
+// torch refuses a number that the element type cannot hold; the program, which gets it at run time, would wrap or saturate it.
+at::Tensor& fill_scalar(at::Tensor& self, const c10::Scalar& value) {
+  AT_DISPATCH_V2(self.scalar_type(), "fill_", AT_WRAP([&] { (void)value.to<scalar_t>(); }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX),
+                 AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), AT_EXPAND(AT_FLOAT8_TYPES), at::kBool, at::kHalf, at::kBFloat16);
+  device::translated([&] {
+    static auto* call = new RowCall("fill_.Scalar");
+    call->run({self, value});
+  });
+  return self;
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("fill_.Scalar", TORCH_FN(fill_scalar));
   m.impl("arange.start_out", TORCH_FN(range_out<false>));
   m.impl("range.out", TORCH_FN(range_out<true>));
   m.impl("empty.memory_format", TORCH_FN(empty));

@@ -80,8 +80,9 @@ engine::ValueRef value_under(const at::Tensor& tensor, ElementType element) {
   engine::ValueRef value = cell.load();
   if (!value || value->type().element == element || value->is_failed()) return value;
   int64_t bytes = tensor.numel() * static_cast<int64_t>(tensor.itemsize());
-  // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there.
-  if (bytes == 0 || bytes != value->type().bytes() || value->type().element != ElementType::U8) return value;
+  // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there. Bools are read in the program,
+  // which makes a 1 of every other byte.
+  if (bytes == 0 || element == ElementType::Pred || bytes != value->type().bytes() || value->type().element != ElementType::U8) return value;
   Type type{element, tensor.is_contiguous() ? dims_of(tensor.sizes()) : Dims{tensor.numel()}};
   return engine::retype(cell, *value, type);
 }

@@ -12,8 +12,10 @@ namespace tpu::aten {
 
 namespace {
 
-// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, and ranges are sized first.
-bool is_called_by_us(std::string_view name) { return name == "copy_" || name == "arange.start_out" || name == "range.out"; }
+// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized and fill values checked first.
+bool is_called_by_us(std::string_view name) {
+  return name == "copy_" || name == "fill_.Scalar" || name == "arange.start_out" || name == "range.out";
+}
 
 // `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two devices.
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {

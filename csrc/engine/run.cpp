@@ -1,6 +1,7 @@
 #include "engine/run.h"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -79,7 +80,11 @@ PJRT_Buffer* send_scalars(Device& device, ElementType element, std::span<const o
     switch (element) {
       case ElementType::F32: static_cast<float*>(data)[i] = as<float>(scalar); break;
       case ElementType::F64: static_cast<double*>(data)[i] = as<double>(scalar); break;
-      case ElementType::S64: static_cast<int64_t*>(data)[i] = as<int64_t>(scalar); break;
+      case ElementType::S64:
+        check(scalar.kind != ops::Scalar::Kind::Double || std::abs(scalar.real) < 0x1p63, ErrorCode::InvalidArgument,
+              "value cannot be converted to type int64_t without overflow");
+        static_cast<int64_t*>(data)[i] = as<int64_t>(scalar);
+        break;
       case ElementType::C64:
         static_cast<float*>(data)[2 * i] = as<float>(scalar);
         static_cast<float*>(data)[2 * i + 1] = static_cast<float>(imag);
@@ -169,7 +174,12 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
     pjrt::Buffer packed(device.pjrt(), raw_outputs[plan.outputs.size()]);
     std::optional<Blocking> blocking;
     if (plan.is_heavy) blocking.emplace();
-    raise_failed_check(plan, packed);
+    try {
+      raise_failed_check(plan, packed);
+    } catch (...) {
+      for (ValueRef& output : outputs) output = {};
+      throw;
+    }
   }
 }
 

@@ -18,7 +18,12 @@ constexpr int64_t kLongCopyBytes = 256 * 1024;
 ValueRef send(Device& device, const void* data, const Type& type, pjrt::HostSemantics semantics,
               std::function<void()> release) {
   int64_t bytes = type.bytes();
-  device.expect_room(bytes);
+  try {
+    device.expect_room(bytes);
+  } catch (...) {
+    if (release) release();  // once, whatever happens; from here on the client sees to it
+    throw;
+  }
   std::optional<Blocking> blocking;
   if (bytes > kLongCopyBytes) blocking.emplace();
   pjrt::Buffer buffer = device.client().buffer_from_host(data, type, device.pjrt(), semantics, std::move(release));
@@ -80,8 +85,7 @@ ValueRef load_or_zeros(Cell& cell, const Type& unset) {
 
 void resize(Cell& cell, int64_t bytes) {
   ValueRef old = cell.load();
-  cell.set_bytes(bytes);
-  if (!old || old->type().bytes() == bytes) return;
+  if (!old || old->type().bytes() == bytes) return cell.set_bytes(bytes);
   // Whole elements of the old type, so that no bitcast is needed later; bytes where they do not fit.
   auto unit = static_cast<int64_t>(size_of(old->type().element));
   Type type{old->type().element, {bytes / unit}};
@@ -91,6 +95,7 @@ void resize(Cell& cell, int64_t bytes) {
   void* data = zeroed(std::max(bytes, old_bytes));
   to_host(*old, data);
   cell.store(adopt_host(cell.device(), data, type, [data] { std::free(data); }));
+  cell.set_bytes(bytes);
 }
 
 ValueRef retype(Cell& cell, const Value& value, const Type& type) {

@@ -140,6 +140,26 @@ TEST(Inputs, UnsetStorageReadsAsZeros) {
   EXPECT_TRUE(contains(l, "dense<0.0> : tensor<6xf32>") || contains(l, "dense<0> : tensor<6xf32>")) << l.text;
 }
 
+TEST(Inputs, AreSeenThroughTheConjugateAndNegativeBits) {
+  auto text = [](E element, bool conjugates, bool negates) {
+    Graph graph;
+    CallBuilder(graph, "neg.out").tensor("self", {element, {2}}).replace({element, {2}});
+    graph.nodes[0].reads[0].conjugates = conjugates;
+    graph.nodes[0].reads[0].negates = negates;
+    return lowered(graph).text;
+  };
+  auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(text(E::C64, false, false), "stablehlo.negate"), 1);
+  EXPECT_EQ(count(text(E::C64, false, true), "stablehlo.negate"), 2);
+  EXPECT_EQ(count(text(E::C64, true, false), "stablehlo.imag"), 1);
+  EXPECT_EQ(count(text(E::C64, false, false), "stablehlo.imag"), 0);
+  EXPECT_EQ(count(text(E::F32, false, true), "stablehlo.negate"), 2);
+}
+
 // ---------------------------------------------------------------------------------------------------- results
 
 TEST(Results, FreshTakesWhatTheLoweringGives) {

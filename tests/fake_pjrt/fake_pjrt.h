@@ -25,6 +25,8 @@ class FakePjrt {
   void fail_next(const char* name, int code, const char* message) {
     call<void(const char*, int, const char*)>("fake_pjrt_fail_next")(name, code, message);
   }
+  /// The last output of the next execution begins with these bytes.
+  void give_next(const void* data, size_t size) { call<void(const void*, size_t)>("fake_pjrt_give_next")(data, size); }
   /// Clients made from now on say this platform name; with "cpu" buffers are read through their address.
   void set_platform(const char* name) { call<void(const char*)>("fake_pjrt_set_platform")(name); }
   /// Compiles that send this flag are refused the way XLA does it.
