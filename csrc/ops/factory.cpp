@@ -66,7 +66,11 @@ hlo::Values linspace(Context& c) {
 hlo::Values logspace(Context& c) {
   ElementType element = c.target_element(0, ElementType::F32), type = step_type(element);
   int64_t steps = steps_of(c);
-  return {hlo::convert(hlo::power(spread(c.scalar("base", type), steps), between(c, element, type, steps)), element)};
+  // A single step takes start as it was given, several take it in the dtype of the result, the exponents too.
+  bool integral = element == ElementType::Pred || is_integral(element);
+  hlo::Value exponent = steps == 1 ? spread(c.scalar("start", type), 1) : between(c, element, type, steps);
+  if (!integral && steps != 1) exponent = hlo::convert(hlo::convert(exponent, element), type);
+  return {hlo::convert(hlo::power(spread(c.scalar("base", type), steps), exponent), element)};
 }
 
 // ------------------------------------------------------------------------------------------ identity, triangles

@@ -101,8 +101,9 @@ Matrix linear_matrix(const Resize& r) {
     Real place = r.inputs == r.outputs ? static_cast<Real>(o) : std::max(place_of(r, scale, o), Real(0));
     int64_t at = std::min(static_cast<int64_t>(place), r.inputs - 1);
     Real part = std::clamp(place - static_cast<Real>(at), Real(0), Real(1));
+    if (at + 1 == r.inputs) part = 0;  // beyond the last pixel there is but that one
     m.add(at, Real(1) - part);
-    if (at + 1 < r.inputs && part != 0) m.add(at + 1, part);
+    if (part != 0) m.add(at + 1, part);
     m.end_row();
   }
   return m;
@@ -348,33 +349,46 @@ Coordinate in_pixels(const hlo::Value& grid, int64_t size, Padding padding, bool
   return {hlo::clamp(number(0), inside, last), hlo::select(moves, x.slope, number(0))};
 }
 
-/// One pixel of the neighbourhood of each place, per dimension.
-struct Corner {
-  hlo::Values position;  // S32, clamped into the image
-  hlo::Value inside;     // Pred
-  hlo::Values weight;    // per dimension
-  hlo::Values change;    // d weight / d place, per dimension; empty for nearest
-};
-
+/// The pixels around each place. Their positions have dims [2, .., 2, N, places..], one 2 for the nearer and the farther
+/// pixel of each dimension (none of them for nearest), so that one gather reads and one scatter writes them all.
 struct Sampling {
-  hlo::Value image, grid;
-  std::vector<Coordinate> coordinates;  // outermost dimension first
-  std::vector<Corner> corners;
-  Access access(const Corner& corner) const {
-    hlo::Value batch = hlo::iota(*image.builder, corner.position[0].type, 0);
+  hlo::Value image, grid;               // in the type that is computed in
+  std::vector<Coordinate> coordinates;  // outermost dimension first, [N, places..]
+  int64_t corners = 0;                  // how many 2 there are
+  hlo::Values positions;                // per dimension, S32 and inside the image
+  hlo::Value inside;                    // whether the pixel is in the image
+  hlo::Values weights, changes;         // per dimension with a corner: the share of the pixel, and d share / d place
+
+  const Dims& dims() const { return inside.dims(); }
+  Dims corner_dims() const {
+    Dims result;
+    for (int64_t d = 0; d < corners; ++d) result.push_back(d);
+    return result;
+  }
+  Access access() const {
+    hlo::Value batch = hlo::iota(*image.builder, positions[0].type, corners);
     hlo::Values indices{batch, {}};
-    indices.insert(indices.end(), corner.position.begin(), corner.position.end());
-    return {image.dims(), indices, batch.dims(), 0};
+    indices.insert(indices.end(), positions.begin(), positions.end());
+    return {image.dims(), indices, dims(), 0};
   }
-  /// Pixels [N, places.., C], zero outside.
-  hlo::Value pixels(const Corner& corner) const {
-    hlo::Value found = read(image, access(corner));
-    return hlo::select(over_channels(corner.inside, found), found, hlo::like(found, 0));
+  /// [corners.., N, places.., C], zero outside.
+  hlo::Value pixels() const {
+    hlo::Value found = read(image, access());
+    return hlo::select(over_channels(inside, found.dims()), found, hlo::like(found, 0));
   }
-  static hlo::Value over_channels(const hlo::Value& x, const hlo::Value& pixels) {
+  /// The product of the weights, that of dimension `changed` replaced by its change; an empty Value for nearest.
+  hlo::Value share(int64_t changed = -1) const {
+    hlo::Value product;
+    for (int64_t d = 0; d < corners; ++d) {
+      const hlo::Value& factor = (d == changed ? changes : weights)[static_cast<size_t>(d)];
+      product = product ? product * factor : factor;
+    }
+    return product;
+  }
+  static hlo::Value over_channels(const hlo::Value& x, const Dims& dims) {
     Dims map;
     for (int64_t i = 0; i < x.rank(); ++i) map.push_back(i);
-    return hlo::broadcast_in_dim(x, pixels.dims(), map);
+    return hlo::broadcast_in_dim(x, dims, map);
   }
 };
 
@@ -386,10 +400,15 @@ hlo::Value grid_part(const hlo::Value& grid, int64_t k) {
   return hlo::reshape(hlo::slice(grid, start, limit, Dims(grid.dims().size(), 1)), dims);
 }
 
-hlo::Value all_weights(const Corner& corner) {
-  hlo::Value weight = corner.weight[0];
-  for (size_t d = 1; d < corner.weight.size(); ++d) weight = weight * corner.weight[d];
-  return weight;
+/// `near` and `far` of dimension d, spread over the corners of all dimensions.
+hlo::Value pair_of(const hlo::Value& near, const hlo::Value& far, int64_t d, int64_t corners) {
+  Dims one{1}, full(static_cast<size_t>(corners), 2), map{d};
+  for (int64_t i = 0; i < near.rank(); ++i) {
+    one.push_back(near.dims()[i]);
+    full.push_back(near.dims()[i]);
+    map.push_back(corners + i);
+  }
+  return hlo::broadcast_in_dim(hlo::concatenate({hlo::reshape(near, one), hlo::reshape(far, one)}, 0), full, map);
 }
 
 Sampling sampling(Context& c) {
@@ -401,36 +420,33 @@ Sampling sampling(Context& c) {
   s.grid = c.tensor("grid", type);
   int64_t spatial = s.image.rank() - 2, mode = c.integer("interpolation_mode");
   c.expect(mode == kBilinear || mode == kNearest, ErrorCode::NotImplemented, "grid_sampler with bicubic interpolation");
+  c.expect(s.grid.rank() == spatial + 2 && s.grid.dims().back() == spatial && s.grid.dims()[0] == s.image.dims()[0],
+           ErrorCode::InvalidArgument, "grid_sampler(): expected grid to have size ", spatial,
+           " in last dimension and the batch size of input, but got input with sizes ", to_string(s.image.dims()),
+           " and grid with sizes ", to_string(s.grid.dims()));
   auto padding = static_cast<Padding>(c.integer("padding_mode"));
-  hlo::Value inside;
-  Corner empty;
-  std::vector<Corner> corners{empty};
+  s.corners = mode == kNearest ? 0 : spatial;
   for (int64_t d = 0; d < spatial; ++d) {
     int64_t size = s.image.dims()[2 + d];
+    c.expect(size > 0, ErrorCode::InvalidArgument, "grid_sampler(): expected input to have non-empty spatial dimensions, ",
+             "but input has sizes ", to_string(s.image.dims()), " with dimension ", 2 + d, " being empty");
     // The grid names the innermost dimension first.
     Coordinate x = in_pixels(grid_part(s.grid, spatial - 1 - d), size, padding, c.flag("align_corners"));
     s.coordinates.push_back(x);
-    auto number = [&](double value) { return hlo::like(x.place, value); };
-    std::vector<Corner> extended;
-    for (int64_t step = 0; step < (mode == kNearest ? 1 : 2); ++step) {
-      hlo::Value base = mode == kNearest ? hlo::round_nearest_even(x.place) : hlo::floor(x.place);
-      hlo::Value at = step == 0 ? base : base + number(1);
-      hlo::Value in_image = hlo::and_(hlo::ge(at, number(0)), hlo::le(at, number(static_cast<double>(size - 1))));
-      hlo::Value position = hlo::convert(hlo::clamp(number(0), at, number(static_cast<double>(size - 1))), ElementType::S32);
-      hlo::Value part = x.place - base;
-      for (Corner corner : corners) {
-        corner.position.push_back(position);
-        corner.inside = corner.inside ? hlo::and_(corner.inside, in_image) : in_image;
-        if (mode == kBilinear) {
-          corner.weight.push_back(step == 0 ? number(1) - part : part);
-          corner.change.push_back(number(step == 0 ? -1 : 1));
-        }
-        extended.push_back(std::move(corner));
-      }
+    hlo::Value at;
+    if (mode == kNearest) {
+      at = hlo::round_nearest_even(x.place);
+    } else {
+      hlo::Value base = hlo::floor(x.place), one = hlo::like(base, 1), part = x.place - base;
+      at = pair_of(base, base + one, d, spatial);
+      s.weights.push_back(pair_of(one - part, part, d, spatial));
+      s.changes.push_back(pair_of(hlo::negate(one), one, d, spatial));
     }
-    corners = std::move(extended);
+    hlo::Value first = hlo::like(at, 0), last = hlo::like(at, size - 1);
+    hlo::Value inside = hlo::and_(hlo::ge(at, first), hlo::le(at, last));
+    s.inside = s.inside ? hlo::and_(s.inside, inside) : inside;
+    s.positions.push_back(hlo::convert(hlo::clamp(first, at, last), ElementType::S32));
   }
-  s.corners = std::move(corners);
   return s;
 }
 
@@ -450,54 +466,45 @@ hlo::Value channels_last(const hlo::Value& x) {
 
 hlo::Values grid_sampler(Context& c) {
   Sampling s = sampling(c);
-  hlo::Value sum;
-  for (const Corner& corner : s.corners) {
-    hlo::Value part = s.pixels(corner);
-    if (!corner.weight.empty()) part = part * Sampling::over_channels(all_weights(corner), part);
-    sum = sum ? sum + part : part;
+  hlo::Value sum = s.pixels();
+  if (s.corners > 0) {
+    sum = hlo::reduce(sum * Sampling::over_channels(s.share(), sum.dims()), s.corner_dims(), hlo::Reducer::Add);
   }
   return {hlo::convert(channels_second(sum), c.type("input").element)};
+}
+
+hlo::Value image_gradient(const Sampling& s, const hlo::Value& grad) {
+  Dims dims(static_cast<size_t>(s.corners), 2);
+  for (int64_t size : grad.dims()) dims.push_back(size);
+  hlo::Value share = broadcast_to(grad, dims);
+  if (s.corners > 0) share = share * Sampling::over_channels(s.share(), dims);
+  share = hlo::select(Sampling::over_channels(s.inside, dims), share, hlo::like(share, 0));
+  return write(hlo::like(s.image, 0), s.access(), share, hlo::body_of(hlo::Reducer::Add));
+}
+
+// Nearest does not move with the grid.
+hlo::Value grid_gradient(const Sampling& s, const hlo::Value& grad) {
+  if (s.corners == 0) return hlo::like(s.grid, 0);
+  hlo::Value pixels = s.pixels();
+  hlo::Value by_pixel = hlo::reduce(pixels * broadcast_to(grad, pixels.dims()), {pixels.rank() - 1}, hlo::Reducer::Add);
+  hlo::Values parts;
+  for (int64_t d = s.corners - 1; d >= 0; --d) {
+    hlo::Value part = hlo::reduce(by_pixel * s.share(d), s.corner_dims(), hlo::Reducer::Add);
+    part = part * s.coordinates[static_cast<size_t>(d)].slope;
+    Dims column = part.dims();
+    column.push_back(1);
+    parts.push_back(hlo::reshape(part, column));
+  }
+  return hlo::concatenate(parts, s.grid.rank() - 1);
 }
 
 hlo::Values grid_sampler_backward(Context& c) {
   Sampling s = sampling(c);
   hlo::Value grad = channels_last(c.tensor("grad_output", s.image.element()));
   Dims mask = c.ints("output_mask");
-  hlo::Value of_image;
-  if (mask[0] != 0) {
-    of_image = hlo::like(s.image, 0);
-    for (const Corner& corner : s.corners) {
-      hlo::Value share = hlo::select(Sampling::over_channels(corner.inside, grad), grad, hlo::like(grad, 0));
-      if (!corner.weight.empty()) share = share * Sampling::over_channels(all_weights(corner), grad);
-      of_image = write(of_image, s.access(corner), share, hlo::body_of(hlo::Reducer::Add));
-    }
-    of_image = hlo::convert(of_image, c.type("input").element);
-  }
-  hlo::Value of_grid;
-  if (mask[1] != 0) {
-    auto spatial = static_cast<int64_t>(s.coordinates.size());
-    hlo::Values parts(static_cast<size_t>(spatial));
-    for (const Corner& corner : s.corners) {
-      if (corner.weight.empty()) break;  // nearest does not move with the grid
-      hlo::Value along_channels = hlo::reduce(s.pixels(corner) * grad, {grad.rank() - 1}, hlo::Reducer::Add);
-      for (int64_t d = 0; d < spatial; ++d) {
-        Corner changed = corner;
-        changed.weight[static_cast<size_t>(d)] = corner.change[static_cast<size_t>(d)];
-        hlo::Value term = along_channels * all_weights(changed);
-        hlo::Value& part = parts[static_cast<size_t>(spatial - 1 - d)];
-        part = part ? part + term : term;
-      }
-    }
-    for (int64_t d = 0; d < spatial; ++d) {
-      hlo::Value& part = parts[static_cast<size_t>(spatial - 1 - d)];
-      const hlo::Value& slope = s.coordinates[static_cast<size_t>(d)].slope;
-      part = part ? part * slope : hlo::like(slope, 0);
-      Dims dims = part.dims();
-      dims.push_back(1);
-      part = hlo::reshape(part, dims);
-    }
-    of_grid = hlo::convert(hlo::concatenate(parts, s.grid.rank() - 1), c.type("grid").element);
-  }
+  hlo::Value of_image, of_grid;
+  if (mask[0] != 0) of_image = hlo::convert(image_gradient(s, grad), c.type("input").element);
+  if (mask[1] != 0) of_grid = hlo::convert(grid_gradient(s, grad), c.type("grid").element);
   return {of_image, of_grid};
 }
 
