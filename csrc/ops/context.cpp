@@ -1,6 +1,7 @@
 #include "ops/context.h"
 
 #include <cstring>
+#include <limits>
 
 #include "ops/promotion.h"
 
@@ -214,6 +215,7 @@ void Context::require_not(hlo::Value failed, hlo::Value numbers, ErrorCode code,
   // The number of any failing element will do: one reduction marks the others with a number that none of them is.
   hlo::Value wide = hlo::convert(numbers, ElementType::S64);
   hlo::Value none = hlo::min_value(builder_, ElementType::S64);
+  wide = hlo::maximum(wide, hlo::like(wide, std::numeric_limits<int64_t>::min() + 1));
   hlo::Value marked = hlo::select(failed, wide, hlo::broadcast(none, wide.dims()));
   Dims all;
   for (int64_t i = 0; i < failed.rank(); ++i) all.push_back(i);

@@ -81,12 +81,12 @@ class CallBuilder {
   CallBuilder& fresh(const Dims& permutation = {}) {
     graph::Write write;
     write.permutation = permutation;
-    return result(write, std::nullopt);
+    return result(write, std::nullopt, std::nullopt);
   }
   CallBuilder& drop() {
     graph::Write write;
     write.kind = graph::Write::Kind::Drop;
-    return result(write, std::nullopt);
+    return result(write, std::nullopt, std::nullopt);
   }
   /// The whole storage of a tensor of this type; `donor` is the input whose memory it may take.
   CallBuilder& replace(const Type& type, int donor = -1, bool resizes = false, const Dims& permutation = {}) {
@@ -97,7 +97,7 @@ class CallBuilder {
     write.resizes = resizes;
     write.permutation = permutation;
     bool is_sized = !resizes || type.count() > 0;
-    return result(write, is_sized ? std::optional<Type>(type) : std::nullopt);
+    return result(write, is_sized ? std::optional<Type>(type) : std::nullopt, type.element);
   }
   /// A part of an input (-1: of an unset storage of `unset`), through a view.
   CallBuilder& update(int input, const graph::View& view, const Type& unset = {}) {
@@ -107,7 +107,7 @@ class CallBuilder {
     write.input = write.donor = input;
     write.plan = graph::plan_view(input < 0 ? unset : graph_.inputs[static_cast<size_t>(input)], view);
     write.first_start = add_starts(write.plan);
-    return result(write, write.type);
+    return result(write, write.type, write.type.element);
   }
 
  private:
@@ -135,9 +135,10 @@ class CallBuilder {
     graph_.start_count += static_cast<int>(graph::start_count(plan));
     return first;
   }
-  CallBuilder& result(const graph::Write& write, const std::optional<Type>& target) {
+  CallBuilder& result(const graph::Write& write, std::optional<Type> target, std::optional<ElementType> element) {
     node().writes.push_back(write);
-    call().targets.push_back(target);
+    call().targets.push_back(std::move(target));
+    call().target_elements.push_back(element);
     return *this;
   }
 

@@ -62,3 +62,11 @@ def test_bools_written_into_bytes():
         return x
 
     assert_same(write)
+
+
+def test_the_smallest_index():
+    """Also the number that marks "nothing failed" inside the program."""
+    for index in (torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max):
+        for device in ("cpu", "tpu"):
+            with pytest.raises(RuntimeError, match="out of bounds"):
+                torch.zeros(3, device=device).gather(0, torch.tensor([index], device=device))
