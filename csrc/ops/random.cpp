@@ -219,7 +219,7 @@ hlo::Values geometric(Context& c) {
   hlo::Value inside = hlo::and_(hlo::gt(p, hlo::like(p, 0)), hlo::lt(p, hlo::like(p, 1)));
   refuse(c, hlo::not_(inside), "geometric_ expects p to be in (0, 1)");
   hlo::Value log_failure = hlo::broadcast(hlo::log_plus_one(hlo::negate(p)), target.dims);
-  return {hlo::ceil(hlo::log(open_unit(c, target.dims, type)) / log_failure)};
+  return {hlo::convert(hlo::ceil(hlo::log(open_unit(c, target.dims, type)) / log_failure), target.element)};
 }
 
 /// from + an integer in [0, range), as `element`; range 0 stands for 2^64.
