@@ -15,7 +15,7 @@ namespace {
 // Small vectors that were sent before, by their bytes: `x * 2` in a loop transfers nothing.
 class SmallVectors {
  public:
-  /// A long vector is sent anew and put into `kept`, which the caller holds until the execution is dispatched.
+  /// What must outlive the dispatch beyond the slots goes into `kept`: a long vector, sent anew, and what lost its slot.
   PJRT_Buffer* find_or_send(Device& device, ElementType element, const void* data, int64_t count,
                             std::vector<pjrt::Buffer>& kept) {
     size_t bytes = static_cast<size_t>(count) * size_of(element);
@@ -31,7 +31,8 @@ class SmallVectors {
     Slot& slot = slots_[hasher.finish().low % kSlots];
     bool same = slot.device == &device && slot.element == element && slot.bytes == bytes && slot.words == words;
     if (!same) {
-      slot.buffer = send(device, element, data, count);
+      // What was here may be an argument of this very call, whose vectors can fall on the same slot.
+      kept.push_back(std::exchange(slot.buffer, send(device, element, data, count)));
       slot.device = &device;
       slot.element = element;
       slot.bytes = bytes;
