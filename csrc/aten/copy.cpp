@@ -1,6 +1,7 @@
 // Copies: between host and device, between devices, and one element to Python. Values are immutable, so a copy of a whole tensor on
 // one device is one more reference.
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/conj_physical.h>
 #include <ATen/ops/empty.h>
@@ -83,6 +84,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool no
   }
   TORCH_CHECK(target.numel() == 0 || at::is_expandable_to(source.sizes(), target.sizes()), "The size of tensor a (",
               target.sizes(), ") must match the size of tensor b (", source.sizes(), ")");
+  at::assert_no_internal_overlap(target);
   device::translated([&] {
     if (target.numel() == 0) return;
     if (!is_tpu(target)) {

@@ -50,6 +50,16 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
   return device::translated([&] { return make_tensor(device_of(device), c10::dtype_or_default(dtype), sizes, strides, {}); });
 }
 
+// The zero tangents of forward mode: torch knows from the key that all elements are zero, and an unset storage reads so where it is asked.
+at::Tensor efficient_zero_tensor(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
+                                 std::optional<c10::Device> device, std::optional<bool> pin_memory) {
+  at::Tensor unset = empty(sizes, dtype, layout, device, pin_memory, std::nullopt);
+  auto zeros = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(unset.storage()), c10::DispatchKeySet({c10::DispatchKey::PrivateUse1, c10::DispatchKey::ZeroTensor}), unset.dtype());
+  zeros.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return zeros;
+}
+
 // The number of elements of a range depends on its numbers, which are run-time arguments of the row; so `out` is sized here.
 // `closed`: torch.range, which includes the end. An int64 range counts in integers, all others in float64, as on the CPU.
 int64_t range_size(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step, bool closed, c10::ScalarType type) {
@@ -89,6 +99,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("range.out", TORCH_FN(range_out<true>));
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
+  m.impl("_efficientzerotensor", TORCH_FN(efficient_zero_tensor));
 }
 
 }  // namespace

@@ -32,7 +32,11 @@ namespace {
 const std::unordered_set<std::string> kSizedByData = {
     "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
     "aten::unique_dim_consecutive", "aten::equal", "aten::is_set_to", "aten::_local_scalar_dense",
+    "aten::index", "aten::_index_put_impl_",  // with masks, see Note [Masks as indices] in ops/indexing.cpp
 };
+
+// They take lengths on the CPU beside data on the device, on every device.
+const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence", "aten::_ctc_loss"};
 
 std::string name_of(const c10::OperatorHandle& op) {
   return concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
@@ -138,6 +142,7 @@ class HostCall {
         if ((alias != nullptr && alias->isWrite()) == written) (*stack)[first + i] = to_host(original[i], written);
       }
     }
+    check_same_device();
     if (device_ == nullptr) device_ = &device_of(std::nullopt);
     supply_generator(schema, stack, first);
     if (counts_) count(name_of(op_), bytes_);
@@ -151,6 +156,7 @@ class HostCall {
 
  private:
   at::Tensor to_host(const at::Tensor& tensor, bool written) {
+    if (tensor.defined() && tensor.is_cpu() && tensor.dim() > 0) has_cpu_tensor_ = true;
     if (!tensor.defined() || !is_tpu(tensor)) return tensor;
     engine::Device& device = cell_of(tensor).device();
     if (device_ == nullptr) device_ = &device;
@@ -185,6 +191,13 @@ class HostCall {
       return c10::Device(c10::DeviceType::CPU);
     }
     return value;
+  }
+
+  // The CPU kernel itself would take tensors from both sides.
+  void check_same_device() const {
+    if (!has_cpu_tensor_ || storages_.empty() || kTakesCpuTensors.count(op_.schema().name()) != 0) return;
+    fail(ErrorCode::InvalidArgument, op_.schema().name(),
+         ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(), " and cpu!");
   }
 
   // A random op draws from a generator of its own, seeded from the device's stream: the global CPU generator is never touched.
@@ -260,6 +273,7 @@ class HostCall {
   const c10::OperatorHandle& op_;
   const bool counts_;
   engine::Device* device_ = nullptr;
+  bool has_cpu_tensor_ = false;  // of at least one dimension; a 0-d one stands for a number
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;
   std::vector<c10::StorageImpl*> written_;
   int64_t bytes_ = 0;
