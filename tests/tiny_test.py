@@ -8,6 +8,8 @@ import sys
 import pytest
 import torch
 
+pytestmark = pytest.mark.second_plugin
+
 
 def test_first_words():
     x = torch.randn(2, 2, device="tpu")
