@@ -66,12 +66,18 @@ hlo::Value scale_of(Context& c, ElementType type) {
   return hlo::constant(c.builder(), type, 1 / std::sqrt(static_cast<double>(c.type("query").dims[3])));
 }
 
+// The query times scale. Half types keep theirs, which would be rounded, and scale the scores instead.
+bool scales_query(const hlo::Value& query) { return compute_type(query.element()) == query.element(); }
+hlo::Value scaled_query(Context& c) {
+  hlo::Value query = c.tensor("query");
+  return scales_query(query) ? query * hlo::broadcast(scale_of(c, query.element()), query.dims()) : query;
+}
+
 // scale * query key^T + bias; -inf above the diagonal that starts in the upper left corner.
-hlo::Value scores_of(Context& c, const Shape& shape) {
-  hlo::Value raw = product(c, grouped(c.tensor("query"), shape), 3, c.tensor("key"), 3);
-  hlo::Value scores = ungrouped(raw, shape);
+hlo::Value scores_of(Context& c, const Shape& shape, const hlo::Value& query) {
+  hlo::Value scores = ungrouped(product(c, grouped(query, shape), 3, c.tensor("key"), 3), shape);
   ElementType type = scores.element();
-  scores = scores * hlo::broadcast(scale_of(c, type), scores.dims());
+  if (!scales_query(query)) scores = scores * hlo::broadcast(scale_of(c, type), scores.dims());
   if (c.has("attn_bias")) {
     hlo::Value bias = c.tensor("attn_bias");
     if (bias.element() == ElementType::Pred) {
@@ -118,7 +124,7 @@ hlo::Value sum_to(const hlo::Value& x, const Dims& dims) {
 hlo::Values fused_attention(Context& c) {
   Shape shape = shape_of(c);
   hlo::Value value = c.tensor("value");
-  hlo::Value scores = scores_of(c, shape);
+  hlo::Value scores = scores_of(c, shape, scaled_query(c));
   ElementType type = scores.element();
   hlo::Value largest = hlo::reduce(scores, {3}, hlo::Reducer::Max);
   // A row without any visible column has probability zero everywhere, not NaN.
@@ -144,10 +150,10 @@ hlo::Values fused_attention(Context& c) {
 
 hlo::Values fused_attention_backward(Context& c) {
   Shape shape = shape_of(c);
-  hlo::Value query = c.tensor("query"), key = c.tensor("key"), value = c.tensor("value");
+  hlo::Value query = scaled_query(c), key = c.tensor("key"), value = c.tensor("value");
   ElementType half = query.element(), type = compute_type(half);
   hlo::Value grad = c.tensor("grad_out"), logsumexp = c.tensor("logsumexp", type);
-  hlo::Value scores = scores_of(c, shape);
+  hlo::Value scores = scores_of(c, shape, query);
   const Dims& dims = scores.dims();
   hlo::Value nothing = hlo::eq(logsumexp, hlo::negate(infinity_like(logsumexp)));
   hlo::Value shift = hlo::select(nothing, infinity_like(logsumexp), logsumexp);  // exp(-inf) = 0
@@ -171,10 +177,13 @@ hlo::Values fused_attention_backward(Context& c) {
     Type bias = c.type("attn_bias");
     results[3] = hlo::convert(sum_to(score_grad, bias.dims), bias.element);
   }
-  hlo::Value scaled = score_grad * hlo::broadcast(scale_of(c, type), dims);
-  hlo::Value rows = grouped(hlo::convert(scaled, half), shape);
-  if (mask[0]) results[0] = hlo::convert(ungrouped(product(c, rows, 3, key, 2), shape), half);
-  if (mask[1]) results[1] = hlo::convert(product(c, rows, 2, grouped(query, shape), 2), half);
+  hlo::Value rows = grouped(hlo::convert(score_grad, half), shape);
+  auto scaled = [&](const hlo::Value& x) { return x * hlo::broadcast(scale_of(c, type), x.dims()); };
+  if (mask[0]) results[0] = hlo::convert(scaled(ungrouped(product(c, rows, 3, key, 2), shape)), half);
+  if (mask[1]) {
+    hlo::Value result = product(c, rows, 2, grouped(query, shape), 2);
+    results[1] = hlo::convert(scales_query(query) ? result : scaled(result), half);
+  }
   return results;
 }
 

@@ -5,7 +5,7 @@
 //   gather   big, weight -> small    forward; input gradient of a transposed convolution
 //   spread   small, weight -> big    transposed forward; input gradient of a plain convolution
 //   relate   big, small -> weight    weight gradient of both
-// and each has three forms, see Note [Forms of a convolution].
+// and each has several forms, see Note [Forms of a convolution].
 #include <algorithm>
 
 #include "ops/promotion.h"
@@ -18,14 +18,17 @@ namespace {
 // ------------------------------------------------------------------------------------------------ shared moves
 
 // Note [Forms of a convolution]
-// Native is one stablehlo.convolution. XLA:CPU runs most of them through an im2col of its own, but three kinds fall into a
-// loop that visits element by element, 20 to 70 times slower (measurements: docs/lowerings.md):
-//   a reversed window            never used: `reverse` of the weights is an op of its own;
-//   feature groups of one channel (depthwise)  -> Taps: per kernel place one shifted multiply-add;
+// Native is one stablehlo.convolution. XLA:CPU runs most of them through an im2col of its own, but some fall into a loop
+// that visits element by element, 10 to 200 times slower (measurements: docs/lowerings.md), and take another form there:
+//   a reversed window: never used, `reverse` of the weights is an op of its own;
+//   depthwise, groups of one channel -> Taps: per kernel place one shifted multiply-add, and for the weight gradient one
+//     product per kernel row (Note [Rows of a weight gradient]);
+//   other groups -> Dense: one group whose weights are zero between the groups;
+//   three dimensions -> Planes: a sum of convolutions over the last two;
 //   a kernel of more places than the input has elements, which XLA turns into a reversed one -> Columns.
 // Columns gathers what every kernel place sees into one array and makes one matrix product; a 1x1 kernel is the case in
 // which nothing is gathered.
-enum class Form { Native, Columns, Taps };
+enum class Form { Native, Columns, Taps, Dense, Planes };
 
 struct Convolution {
   Sliding window;  // over the big tensor; its output is the small one
@@ -46,15 +49,19 @@ struct Convolution {
   Dims weight() const { return joined({small_channels, big_group()}, window.size); }
 };
 
-constexpr int64_t kMostTaps = 64;
+constexpr int64_t kMostTaps = 64;              // pieces that a program is made of
+constexpr int64_t kMostWeights = 1 << 24;      // elements of dense weights
+constexpr int64_t kWidestRow = 128;            // elements of a row whose pairs are multiplied
 
-Form choose_form(const Context& c, const Convolution& conv) {
+Form choose_form(bool is_cpu, const Convolution& conv) {
   int64_t places = conv.window.taps();
   if (places == 1) return Form::Columns;
-  if (!c.settings().is_cpu) return Form::Native;
+  if (!is_cpu) return Form::Native;
   if (conv.groups > 1 && conv.big_group() == 1 && places <= kMostTaps) return Form::Taps;
+  if (conv.groups > 1 && conv.small_channels * conv.big_channels * places <= kMostWeights) return Form::Dense;
   int64_t swapped = std::min(product(conv.window.input), product(conv.window.output));
-  return places > swapped && places <= kMostTaps ? Form::Columns : Form::Native;
+  if (places > swapped && places <= kMostTaps) return Form::Columns;
+  return conv.spatial() == 3 && conv.window.size[0] <= kMostTaps ? Form::Planes : Form::Native;
 }
 
 Convolution convolution_of(const Context& c, const Type& input, const Dims& weight) {
@@ -79,7 +86,7 @@ Convolution convolution_of(const Context& c, const Type& input, const Dims& weig
     c.expect(window.input[i] > 0 && window.output[i] > 0, ErrorCode::InvalidArgument, "convolution: input of size ",
              to_string(given), " gives an empty output");
   }
-  conv.form = choose_form(c, conv);
+  conv.form = choose_form(c.settings().is_cpu, conv);
   return conv;
 }
 
@@ -195,13 +202,15 @@ hlo::Value spread_columns(Context& c, const Convolution& conv, const hlo::Value&
                                         accumulator(conv));  // [groups, channels, places, batch, spatial..]
   Dims order = Convolution::joined({2, 3, 0, 1}, spatial_from(4, conv.spatial()));
   columns = hlo::transpose(columns, order);
+  Fold fold(conv.window);
   int64_t k = 0;
-  return fold(conv.window, [&](const Dims&) {
+  return fold.sum([&](const Dims& place) {
     Dims start(columns.rank(), 0), limit = columns.dims();
     start[0] = k;
     limit[0] = ++k;
     hlo::Value one = hlo::slice(columns, start, limit, Dims(columns.rank(), 1));
-    return hlo::reshape(one, Convolution::joined({conv.batch, conv.big_channels}, conv.window.output));
+    one = hlo::reshape(one, Convolution::joined({conv.batch, conv.big_channels}, conv.window.output));
+    return fold.shifted(fold.extended(one), place);
   });
 }
 
@@ -215,51 +224,203 @@ hlo::Value relate_columns(Context& c, const Convolution& conv, const hlo::Value&
 }
 
 // --------------------------------------------------------------------------------------------------- taps form
-// Every big channel has small_group() small ones of its own: [batch, channels, multiplier, spatial..].
+// Every big channel has small_group() small ones of its own, the lanes: lane j of channel i is small channel
+// i * small_group() + j. Arrays of one lane have the channels of the big tensor.
 
-// The weights of one place, at every element.
-hlo::Value weight_at(const Convolution& conv, const hlo::Value& weight, int64_t k, const Dims& dims) {
-  int64_t places = conv.window.taps(), channels = conv.big_channels, multiplier = conv.small_group();
-  hlo::Value flat = hlo::reshape(weight, {channels, multiplier, places});
-  hlo::Value one = hlo::reshape(hlo::slice(flat, {0, 0, k}, {channels, multiplier, k + 1}, {1, 1, 1}), {channels, multiplier});
-  return hlo::broadcast_in_dim(one, dims, {1, 2});
+hlo::Value lane_of(const Convolution& conv, const hlo::Value& x, int64_t dim, int64_t lane) {
+  int64_t lanes = conv.small_group();
+  if (lanes == 1) return x;
+  Dims start(x.rank(), 0), limit = x.dims(), stride(x.rank(), 1);
+  start[static_cast<size_t>(dim)] = lane;
+  stride[static_cast<size_t>(dim)] = lanes;
+  return hlo::slice(x, start, limit, stride);
 }
-Dims multiplied(const Convolution& conv) {
-  return Convolution::joined({conv.batch, conv.big_channels, conv.small_group()}, conv.window.output);
-}
-// What place k sees, once for each of the channel's small ones.
-hlo::Value repeated_tap(const Convolution& conv, const hlo::Value& padded, int64_t k) {
-  Dims map = Convolution::joined({0, 1}, spatial_from(3, conv.spatial()));
-  return hlo::broadcast_in_dim(tap(conv.window, padded, conv.window.place(k)), multiplied(conv), map);
+
+// The weights of one lane and one place, at every element.
+hlo::Value weight_at(const Convolution& conv, const hlo::Value& weight, int64_t lane, int64_t k, const Dims& dims) {
+  hlo::Value flat = hlo::reshape(lane_of(conv, weight, 0, lane), {conv.big_channels, conv.window.taps()});
+  hlo::Value one = hlo::reshape(hlo::slice(flat, {0, k}, {conv.big_channels, k + 1}, {1, 1}), {conv.big_channels});
+  return hlo::broadcast_in_dim(one, dims, {1});
 }
 
 hlo::Value gather_taps(const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
-  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0)), sum;
-  for (int64_t k = 0; k < conv.window.taps(); ++k) {
-    hlo::Value one = repeated_tap(conv, padded, k) * weight_at(conv, weight, k, multiplied(conv));
-    sum = sum ? sum + one : one;
+  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0));
+  Dims one = Convolution::joined({conv.batch, conv.big_channels}, conv.window.output), stacked = one;
+  stacked.insert(2, 1);
+  hlo::Values lanes;
+  for (int64_t lane = 0; lane < conv.small_group(); ++lane) {
+    hlo::Value sum;
+    for (int64_t k = 0; k < conv.window.taps(); ++k) {
+      hlo::Value term = tap(conv.window, padded, conv.window.place(k)) * weight_at(conv, weight, lane, k, one);
+      sum = sum ? sum + term : term;
+    }
+    lanes.push_back(hlo::reshape(sum, stacked));
   }
-  return hlo::reshape(sum, conv.small());
+  return hlo::reshape(hlo::concatenate(lanes, 2), conv.small());
 }
 
 hlo::Value spread_taps(const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
-  hlo::Value split = hlo::reshape(small, multiplied(conv));
+  Fold fold(conv.window);
+  hlo::Values lanes;
+  for (int64_t lane = 0; lane < conv.small_group(); ++lane) lanes.push_back(fold.extended(lane_of(conv, small, 1, lane)));
   int64_t k = 0;
-  return fold(conv.window, [&](const Dims&) {
-    return hlo::reduce(split * weight_at(conv, weight, k++, split.dims()), {2}, hlo::Reducer::Add);
+  return fold.sum([&](const Dims& place) {
+    hlo::Value sum;
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      hlo::Value here = fold.shifted(lanes[lane], place);
+      hlo::Value term = here * weight_at(conv, weight, static_cast<int64_t>(lane), k, here.dims());
+      sum = sum ? sum + term : term;
+    }
+    ++k;
+    return sum;
   });
 }
 
-hlo::Value relate_taps(const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
-  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0));
-  hlo::Value split = hlo::reshape(small, multiplied(conv));
-  Dims over = Convolution::joined({0}, spatial_from(3, conv.spatial()));
+// Note [Rows of a weight gradient]
+// The gradient at one place is the sum over batch and positions of a tap times the small tensor: one number per channel, out
+// of a loop that XLA:CPU does not vectorise. As a matrix product over batch and all positions but those of the last
+// dimension, all pairs of a row's elements come at once, [channel, big element, small element], and place j is the sum over
+// the pairs (o * stride + j * dilation, o), a diagonal: a strided slice of the flattened pairs.
+hlo::Value relate_rows(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  const Sliding& window = conv.window;
+  size_t last = window.rank() - 1;
+  Sliding outer = window.part(0, last);
+  hlo::Value padded = pad_for(window, big, hlo::scalar_like(big, 0));
+  int64_t width = window.output[last], padded_width = padded.dims().back(), lanes = conv.small_group();
+  Dims split = Convolution::joined({conv.batch, conv.big_channels, lanes}, window.output);
+  hlo::Value grads = hlo::reshape(small, split);
+  hlo::DotDims dims{.lhs_batch = {1}, .rhs_batch = {1},
+                    .lhs_contract = Convolution::joined({0}, spatial_from(2, static_cast<int64_t>(last))),
+                    .rhs_contract = Convolution::joined({0}, spatial_from(3, static_cast<int64_t>(last)))};
   hlo::Values places;
-  for (int64_t k = 0; k < conv.window.taps(); ++k) {
-    hlo::Value sum = hlo::reduce(repeated_tap(conv, padded, k) * split, over, hlo::Reducer::Add);
-    places.push_back(hlo::reshape(sum, {conv.small_channels, 1}));
+  for (int64_t k = 0; k < outer.taps(); ++k) {
+    hlo::Value pairs = hlo::dot_general(tap(outer, padded, outer.place(k)), grads, dims, c.settings().precision);
+    pairs = hlo::reshape(hlo::transpose(pairs, {0, 2, 1, 3}), {conv.small_channels, padded_width * width});
+    int64_t stride = window.stride[last] * width + 1;
+    for (int64_t j = 0; j < window.size[last]; ++j) {
+      int64_t start = j * window.dilation[last] * width;
+      hlo::Value diagonal = hlo::slice(pairs, {0, start}, {conv.small_channels, start + (width - 1) * stride + 1}, {1, stride});
+      places.push_back(hlo::reshape(hlo::reduce(diagonal, {1}, hlo::Reducer::Add), {conv.small_channels, 1}));
+    }
   }
   return hlo::reshape(hlo::concatenate(places, 1), conv.weight());
+}
+
+hlo::Value relate_taps(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  if (conv.window.output.back() <= kWidestRow) return relate_rows(c, conv, big, small);
+  hlo::Value padded = pad_for(conv.window, big, hlo::scalar_like(big, 0));
+  Dims over = Convolution::joined({0}, spatial_from(2, conv.spatial()));
+  hlo::Values sums;
+  for (int64_t lane = 0; lane < conv.small_group(); ++lane) {
+    hlo::Value grads = lane_of(conv, small, 1, lane);
+    for (int64_t k = 0; k < conv.window.taps(); ++k) {
+      hlo::Value sum = hlo::reduce(tap(conv.window, padded, conv.window.place(k)) * grads, over, hlo::Reducer::Add);
+      sums.push_back(hlo::reshape(sum, {conv.big_channels, 1}));
+    }
+  }
+  return hlo::reshape(hlo::concatenate(sums, 1), conv.weight());  // [channel, lane, place] in order
+}
+
+// -------------------------------------------------------------------------------------------------- dense form
+
+Convolution ungrouped(const Convolution& conv) {
+  Convolution dense = conv;
+  dense.groups = 1;
+  dense.form = choose_form(true, dense);
+  return dense;
+}
+// [groups, small, groups, big, kernel..] and the elements in which both groups are the same.
+Dims blocks(const Convolution& conv) {
+  return Convolution::joined({conv.groups, conv.small_group(), conv.groups, conv.big_group()}, conv.window.size);
+}
+hlo::Value same_group(hlo::Builder& builder, const Convolution& conv) {
+  Type type{ElementType::S32, {conv.groups, conv.groups}};
+  return hlo::broadcast_in_dim(hlo::eq(hlo::iota(builder, type, 0), hlo::iota(builder, type, 1)), blocks(conv), {0, 2});
+}
+hlo::Value dense_weight(const Convolution& conv, const hlo::Value& weight) {
+  Dims grouped = Convolution::joined({conv.groups, conv.small_group(), conv.big_group()}, conv.window.size);
+  Dims map = Convolution::joined({0, 1}, spatial_from(3, conv.spatial() + 1));
+  hlo::Value repeated = hlo::broadcast_in_dim(hlo::reshape(weight, grouped), blocks(conv), map);
+  hlo::Value dense = hlo::select(same_group(*weight.builder, conv), repeated, hlo::like(repeated, 0));
+  return hlo::reshape(dense, ungrouped(conv).weight());
+}
+hlo::Value grouped_from_dense(const Convolution& conv, const hlo::Value& dense) {
+  hlo::Value split = hlo::reshape(dense, blocks(conv));
+  split = hlo::select(same_group(*dense.builder, conv), split, hlo::like(split, 0));
+  return hlo::reshape(hlo::reduce(split, {2}, hlo::Reducer::Add), conv.weight());
+}
+
+// ------------------------------------------------------------------------------------------------- planes form
+// The first spatial dimension joins the batch: [batch, depth, channels, height, width] without its padding.
+
+hlo::Value gather(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight);
+hlo::Value spread(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight);
+hlo::Value relate(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small);
+
+struct Planes {
+  Sliding depth;      // over dimension 1 of the rearranged tensors
+  Convolution plane;  // of one kernel plane
+
+  explicit Planes(const Convolution& conv) : depth(conv.window.part(0, 1)), plane(conv) {
+    depth.first = 1;
+    plane.window = conv.window.part(1, 2);
+    plane.window.first = 2;
+    plane.batch = conv.batch * conv.window.output[0];
+    plane.form = choose_form(true, plane);
+  }
+  int64_t count() const { return depth.size[0]; }
+  /// [batch, channels, depth, ..] to [batch, depth, channels, ..] and back.
+  static hlo::Value turned(const hlo::Value& x) { return hlo::transpose(x, {0, 2, 1, 3, 4}); }
+  hlo::Value merged(const hlo::Value& turned) const {
+    const Dims& dims = turned.dims();
+    return hlo::reshape(turned, {plane.batch, dims[2], dims[3], dims[4]});
+  }
+  hlo::Value separate(const hlo::Value& merged) const {
+    const Dims& dims = merged.dims();
+    return hlo::reshape(merged, {plane.batch / depth.output[0], depth.output[0], dims[1], dims[2], dims[3]});
+  }
+  hlo::Value weight_at(const hlo::Value& weight, int64_t k) const {
+    Dims start(5, 0), limit = weight.dims();
+    start[2] = k;
+    limit[2] = k + 1;
+    return hlo::reshape(hlo::slice(weight, start, limit, Dims(5, 1)), plane.weight());
+  }
+};
+
+hlo::Value gather_planes(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
+  Planes planes(conv);
+  hlo::Value padded = pad_for(planes.depth, Planes::turned(big), hlo::scalar_like(big, 0)), sum;
+  for (int64_t k = 0; k < planes.count(); ++k) {
+    hlo::Value seen = planes.merged(tap(planes.depth, padded, {k}));
+    hlo::Value term = gather(c, planes.plane, seen, planes.weight_at(weight, k));
+    sum = sum ? sum + term : term;
+  }
+  return Planes::turned(planes.separate(sum));
+}
+
+hlo::Value spread_planes(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
+  Planes planes(conv);
+  hlo::Value source = planes.merged(Planes::turned(small));
+  Fold fold(planes.depth);
+  hlo::Value sum = fold.sum([&](const Dims& place) {
+    hlo::Value term = planes.separate(spread(c, planes.plane, source, planes.weight_at(weight, place[0])));
+    return fold.shifted(fold.extended(term), place);
+  });
+  return Planes::turned(sum);
+}
+
+hlo::Value relate_planes(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
+  Planes planes(conv);
+  hlo::Value padded = pad_for(planes.depth, Planes::turned(big), hlo::scalar_like(big, 0));
+  hlo::Value source = planes.merged(Planes::turned(small));
+  hlo::Values parts;
+  for (int64_t k = 0; k < planes.count(); ++k) {
+    hlo::Value part = relate(c, planes.plane, planes.merged(tap(planes.depth, padded, {k})), source);
+    Dims dims = part.dims();
+    dims.insert(2, 1);
+    parts.push_back(hlo::reshape(part, dims));
+  }
+  return hlo::concatenate(parts, 2);
 }
 
 // ------------------------------------------------------------------------------------------ the three products
@@ -268,6 +429,8 @@ hlo::Value gather(Context& c, const Convolution& conv, const hlo::Value& big, co
   switch (conv.form) {
     case Form::Native: return gather_native(c, conv, big, weight);
     case Form::Columns: return gather_columns(c, conv, big, weight);
+    case Form::Dense: return gather(c, ungrouped(conv), big, dense_weight(conv, weight));
+    case Form::Planes: return gather_planes(c, conv, big, weight);
     case Form::Taps: return gather_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
@@ -276,6 +439,8 @@ hlo::Value spread(Context& c, const Convolution& conv, const hlo::Value& small, 
   switch (conv.form) {
     case Form::Native: return spread_native(c, conv, small, weight);
     case Form::Columns: return spread_columns(c, conv, small, weight);
+    case Form::Dense: return spread(c, ungrouped(conv), small, dense_weight(conv, weight));
+    case Form::Planes: return spread_planes(c, conv, small, weight);
     case Form::Taps: return spread_taps(conv, hlo::convert(small, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
@@ -284,7 +449,9 @@ hlo::Value relate(Context& c, const Convolution& conv, const hlo::Value& big, co
   switch (conv.form) {
     case Form::Native: return relate_native(c, conv, big, small);
     case Form::Columns: return relate_columns(c, conv, big, small);
-    case Form::Taps: return relate_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(small, accumulator(conv)));
+    case Form::Dense: return grouped_from_dense(conv, relate(c, ungrouped(conv), big, small));
+    case Form::Planes: return relate_planes(c, conv, big, small);
+    case Form::Taps: return relate_taps(c, conv, hlo::convert(big, accumulator(conv)), hlo::convert(small, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
 }
@@ -389,12 +556,14 @@ hlo::Values col2im(Context& c) {
            ", but got input.size(2)=", x.dims()[2]);
   int64_t channels = x.dims()[1] / places, k = 0;
   hlo::Value columns = hlo::reshape(x, {batch, channels, places, window.output[0], window.output[1]});
-  hlo::Value result = fold(window, [&](const Dims&) {
+  Fold fold(window);
+  hlo::Value result = fold.sum([&](const Dims& place) {
     Dims start(5, 0), limit = columns.dims();
     start[2] = k;
     limit[2] = ++k;
     hlo::Value one = hlo::slice(columns, start, limit, Dims(5, 1));
-    return hlo::reshape(one, {batch, channels, window.output[0], window.output[1]});
+    one = hlo::reshape(one, {batch, channels, window.output[0], window.output[1]});
+    return fold.shifted(fold.extended(one), place);
   });
   if (!batched) result = hlo::reshape(result, {channels, size[0], size[1]});
   return {result};

@@ -138,7 +138,7 @@ Best largest(const hlo::Value& x, const Sliding& window) {
   Dims row = row_major_strides(window.input);
   if (window.taps() <= kJointTaps) return walk({x, {}, {}}, window, row);
   Best best{x, {}, {}};
-  for (size_t i = window.rank(); i-- > 0;) best = walk(best, window.along(i), {row[i]});
+  for (size_t i = window.rank(); i-- > 0;) best = walk(best, window.part(i, 1), {row[i]});
   return best;
 }
 
@@ -164,11 +164,14 @@ hlo::Values max_pool_backward(Context& c) {
   for (size_t i = 0; i < n; ++i)
     base = base + (positions(builder, window, grad.dims(), i, ElementType::S32) * hlo::constant(builder, index, window.stride[i]) -
                    hlo::constant(builder, index, window.padding[i])) * hlo::constant(builder, index, row[i]);
-  hlo::Value relative = chosen - base, zero = hlo::like(grad, 0);
-  return {fold(window, [&](const Dims& place) {
+  Fold fold(window);
+  hlo::Value grads = fold.extended(grad);
+  hlo::Value relative = fold.extended(chosen - base, hlo::constant(builder, ElementType::S32, -1));
+  return {fold.sum([&](const Dims& place) {
     int64_t offset = 0;
     for (size_t i = 0; i < n; ++i) offset += place[i] * window.dilation[i] * row[i];
-    return hlo::select(hlo::eq(relative, hlo::constant(builder, index, offset)), grad, zero);
+    hlo::Value here = fold.shifted(grads, place), at = fold.shifted(relative, place);
+    return hlo::select(hlo::eq(at, hlo::like(at, offset)), here, hlo::like(here, 0));
   })};
 }
 
@@ -198,7 +201,7 @@ hlo::Values max_unpool(Context& c) {
 hlo::Value window_sum(hlo::Value x, const Sliding& window) {
   hlo::Value zero = hlo::constant(*x.builder, x.element(), 0);
   for (size_t i = 0; i < window.rank(); ++i) {
-    Sliding line = window.along(i);
+    Sliding line = window.part(i, 1);
     if (line.size[0] == 1 && line.stride[0] == 1 && line.padding[0] == 0) continue;
     hlo::Value padded = pad_for(line, x, zero);
     hlo::Value sum;
@@ -214,9 +217,10 @@ hlo::Value window_sum(hlo::Value x, const Sliding& window) {
 // The transpose of window_sum: every element gets the sum of the windows it lies in.
 hlo::Value window_spread(hlo::Value grad, const Sliding& window) {
   for (size_t i = 0; i < window.rank(); ++i) {
-    Sliding line = window.along(i);
-    hlo::Value here = grad;
-    grad = fold(line, [&](const Dims&) { return here; });
+    Sliding line = window.part(i, 1);
+    Fold fold(line);
+    hlo::Value source = fold.extended(grad);
+    grad = fold.sum([&](const Dims& place) { return fold.shifted(source, place); });
   }
   return grad;
 }

@@ -19,8 +19,9 @@ Dims Sliding::high() const {
   return result;
 }
 
-Sliding Sliding::along(size_t i) const {
-  return {first + static_cast<int64_t>(i), {input[i]}, {size[i]}, {stride[i]}, {padding[i]}, {dilation[i]}, {output[i]}};
+Sliding Sliding::part(size_t i, size_t count) const {
+  auto some = [&](const Dims& list) { return Dims(list.begin() + i, list.begin() + i + count); };
+  return {first + static_cast<int64_t>(i), some(input), some(size), some(stride), some(padding), some(dilation), some(output)};
 }
 
 int64_t window_positions(int64_t input, int64_t size, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
@@ -57,30 +58,45 @@ hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& plac
 
 // Position o and place i meet at element y = o * stride + i * dilation of the padded tensor. Elements are sorted by
 // their remainder y mod stride; within one remainder r a piece lies contiguously, shifted by (i * dilation - r) / stride.
-// So every remainder is a sum of padded pieces, and interleaving the remainders gives the tensor: no interior padding
+// So every remainder is a sum of shifted pieces, and interleaving the remainders gives the tensor: no interior padding
 // and no scatter, both of which XLA:CPU runs element by element.
-hlo::Value fold(const Sliding& window, const std::function<hlo::Value(const Dims&)>& piece) {
-  size_t rank = window.rank();
-  Dims length;  // elements of each remainder
-  for (size_t i = 0; i < rank; ++i) {
-    int64_t furthest = (window.size[i] - 1) * window.dilation[i] / window.stride[i];
+Fold::Fold(const Sliding& window) : window_(window) {
+  for (size_t i = 0; i < window.rank(); ++i) {
     int64_t whole = (window.padding[i] + window.input[i] + window.stride[i] - 1) / window.stride[i];
-    length.push_back(std::max(whole, window.output[i] + furthest));
+    furthest_.push_back((window.size[i] - 1) * window.dilation[i] / window.stride[i]);
+    length_.push_back(std::max(whole, window.output[i] + furthest_[i]));
   }
+}
+
+hlo::Value Fold::extended(const hlo::Value& x, const hlo::Value& fill) const {
+  Dims high;
+  for (size_t i = 0; i < window_.rank(); ++i) high.push_back(length_[i] - window_.output[i]);
+  int64_t rank = x.rank();
+  return hlo::pad(x, fill, spread(window_, rank, furthest_, 0), spread(window_, rank, high, 0), Dims(rank, 0));
+}
+
+hlo::Value Fold::shifted(const hlo::Value& extended, const Dims& place) const {
+  Dims start(extended.rank(), 0), limit = extended.dims();
+  for (size_t i = 0; i < window_.rank(); ++i) {
+    size_t dim = static_cast<size_t>(window_.first) + i;
+    start[dim] = furthest_[i] - place[i] * window_.dilation[i] / window_.stride[i];
+    limit[dim] = start[dim] + length_[i];
+  }
+  return hlo::slice(extended, start, limit, Dims(extended.rank(), 1));
+}
+
+hlo::Value Fold::sum(const std::function<hlo::Value(const Dims&)>& piece) const {
+  const Sliding& window = window_;
+  size_t rank = window.rank();
   std::vector<hlo::Value> sums(static_cast<size_t>(product(window.stride)));
   for (int64_t k = 0; k < window.taps(); ++k) {
     Dims place = window.place(k);
-    hlo::Value value = piece(place);
     size_t remainder = 0;
-    Dims low, high;
     for (size_t i = 0; i < rank; ++i) {
       int64_t offset = place[i] * window.dilation[i];
       remainder = remainder * static_cast<size_t>(window.stride[i]) + static_cast<size_t>(offset % window.stride[i]);
-      low.push_back(offset / window.stride[i]);
-      high.push_back(length[i] - window.output[i] - low.back());
     }
-    value = hlo::pad(value, hlo::scalar_like(value, 0), spread(window, value.rank(), low, 0),
-                     spread(window, value.rank(), high, 0), Dims(value.rank(), 0));
+    hlo::Value value = piece(place);
     hlo::Value& sum = sums[remainder];
     sum = sum ? sum + value : value;
   }

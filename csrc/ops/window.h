@@ -25,8 +25,8 @@ struct Sliding {
   Dims place(int64_t k) const;
   /// Elements needed on the high side of the padded tensor so that every place exists at every position; at least 0.
   Dims high() const;
-  /// The same window in one of the dimensions alone, all others untouched: `i` counts the windowed dimensions.
-  Sliding along(size_t i) const;
+  /// The same window in `count` of its dimensions alone, from number `i` on.
+  Sliding part(size_t i, size_t count) const;
 };
 
 /// floor((input + 2 padding - dilation (size - 1) - 1) / stride) + 1 positions; with ceil_mode a last partial one that
@@ -37,8 +37,24 @@ int64_t window_positions(int64_t input, int64_t size, int64_t stride, int64_t pa
 hlo::Value pad_for(const Sliding& window, const hlo::Value& x, const hlo::Value& value);
 /// What `place` sees in `padded` (made by pad_for): the input sizes become the output sizes.
 hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& place);
-/// The transpose of all taps: `piece(place)` has the output sizes, the sum of all pieces at their elements has the input
-/// sizes. Padding is cropped. An empty Value stands for zeros.
-hlo::Value fold(const Sliding& window, const std::function<hlo::Value(const Dims&)>& piece);
+
+/// The transpose of all taps: one piece per place, of the output sizes, is added back to the elements that the place sees.
+/// Pieces are made from sources of the output sizes; to line up, each source is extended once and read shifted.
+class Fold {
+ public:
+  explicit Fold(const Sliding& window);
+  /// `x` (output sizes) with the 0-d `fill` around it.
+  hlo::Value extended(const hlo::Value& x, const hlo::Value& fill) const;
+  hlo::Value extended(const hlo::Value& x) const { return extended(x, hlo::scalar_like(x, 0)); }
+  /// What `extended` has to contribute at `place`.
+  hlo::Value shifted(const hlo::Value& extended, const Dims& place) const;
+  /// The sum of `piece(place)`, made of shifted sources, with the input sizes. Padding is cropped.
+  hlo::Value sum(const std::function<hlo::Value(const Dims&)>& piece) const;
+
+ private:
+  const Sliding& window_;
+  Dims length_;    // of a piece, per windowed dimension
+  Dims furthest_;  // the largest shift
+};
 
 }  // namespace tpu::ops
