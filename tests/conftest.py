@@ -11,7 +11,7 @@ import pytest
 
 _begin = time.monotonic()
 
-# Before torch is imported, here and in subprocesses: the tests run side by side, and the threads of one OpenMP team that
+# Before torch is imported, here and in subprocesses: tests run side by side, and the threads of one OpenMP team that
 # wait for each other on a busy machine make the runs on the CPU up to 20 times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
