@@ -202,7 +202,7 @@ hlo::Value spread_columns(Context& c, const Convolution& conv, const hlo::Value&
                                         accumulator(conv));  // [groups, channels, places, batch, spatial..]
   Dims order = Convolution::joined({2, 3, 0, 1}, spatial_from(4, conv.spatial()));
   columns = hlo::transpose(columns, order);
-  Fold fold(conv.window);
+  FoldBack fold(conv.window);
   int64_t k = 0;
   return fold.sum([&](const Dims& place) {
     Dims start(columns.rank(), 0), limit = columns.dims();
@@ -260,7 +260,7 @@ hlo::Value gather_taps(const Convolution& conv, const hlo::Value& big, const hlo
 }
 
 hlo::Value spread_taps(const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
-  Fold fold(conv.window);
+  FoldBack fold(conv.window);
   hlo::Values lanes;
   for (int64_t lane = 0; lane < conv.small_group(); ++lane) lanes.push_back(fold.extended(lane_of(conv, small, 1, lane)));
   int64_t k = 0;
@@ -401,7 +401,7 @@ hlo::Value gather_planes(Context& c, const Convolution& conv, const hlo::Value& 
 hlo::Value spread_planes(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
   Planes planes(conv);
   hlo::Value source = planes.merged(Planes::turned(small));
-  Fold fold(planes.depth);
+  FoldBack fold(planes.depth);
   hlo::Value sum = fold.sum([&](const Dims& place) {
     hlo::Value term = planes.separate(spread(c, planes.plane, source, planes.weight_at(weight, place[0])));
     return fold.shifted(fold.extended(term), place);
@@ -556,7 +556,7 @@ hlo::Values col2im(Context& c) {
            ", but got input.size(2)=", x.dims()[2]);
   int64_t channels = x.dims()[1] / places, k = 0;
   hlo::Value columns = hlo::reshape(x, {batch, channels, places, window.output[0], window.output[1]});
-  Fold fold(window);
+  FoldBack fold(window);
   hlo::Value result = fold.sum([&](const Dims& place) {
     Dims start(5, 0), limit = columns.dims();
     start[2] = k;

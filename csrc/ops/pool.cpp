@@ -164,7 +164,7 @@ hlo::Values max_pool_backward(Context& c) {
   for (size_t i = 0; i < n; ++i)
     base = base + (positions(builder, window, grad.dims(), i, ElementType::S32) * hlo::constant(builder, index, window.stride[i]) -
                    hlo::constant(builder, index, window.padding[i])) * hlo::constant(builder, index, row[i]);
-  Fold fold(window);
+  FoldBack fold(window);
   hlo::Value grads = fold.extended(grad);
   hlo::Value relative = fold.extended(chosen - base, hlo::constant(builder, ElementType::S32, -1));
   return {fold.sum([&](const Dims& place) {
@@ -218,7 +218,7 @@ hlo::Value window_sum(hlo::Value x, const Sliding& window) {
 hlo::Value window_spread(hlo::Value grad, const Sliding& window) {
   for (size_t i = 0; i < window.rank(); ++i) {
     Sliding line = window.part(i, 1);
-    Fold fold(line);
+    FoldBack fold(line);
     hlo::Value source = fold.extended(grad);
     grad = fold.sum([&](const Dims& place) { return fold.shifted(source, place); });
   }

@@ -60,7 +60,7 @@ hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& plac
 // their remainder y mod stride; within one remainder r a piece lies contiguously, shifted by (i * dilation - r) / stride.
 // So every remainder is a sum of shifted pieces, and interleaving the remainders gives the tensor: no interior padding
 // and no scatter, both of which XLA:CPU runs element by element.
-Fold::Fold(const Sliding& window) : window_(window) {
+FoldBack::FoldBack(const Sliding& window) : window_(window) {
   for (size_t i = 0; i < window.rank(); ++i) {
     int64_t whole = (window.padding[i] + window.input[i] + window.stride[i] - 1) / window.stride[i];
     furthest_.push_back((window.size[i] - 1) * window.dilation[i] / window.stride[i]);
@@ -68,14 +68,14 @@ Fold::Fold(const Sliding& window) : window_(window) {
   }
 }
 
-hlo::Value Fold::extended(const hlo::Value& x, const hlo::Value& fill) const {
+hlo::Value FoldBack::extended(const hlo::Value& x, const hlo::Value& fill) const {
   Dims high;
   for (size_t i = 0; i < window_.rank(); ++i) high.push_back(length_[i] - window_.output[i]);
   int64_t rank = x.rank();
   return hlo::pad(x, fill, spread(window_, rank, furthest_, 0), spread(window_, rank, high, 0), Dims(rank, 0));
 }
 
-hlo::Value Fold::shifted(const hlo::Value& extended, const Dims& place) const {
+hlo::Value FoldBack::shifted(const hlo::Value& extended, const Dims& place) const {
   Dims start(extended.rank(), 0), limit = extended.dims();
   for (size_t i = 0; i < window_.rank(); ++i) {
     size_t dim = static_cast<size_t>(window_.first) + i;
@@ -85,7 +85,7 @@ hlo::Value Fold::shifted(const hlo::Value& extended, const Dims& place) const {
   return hlo::slice(extended, start, limit, Dims(extended.rank(), 1));
 }
 
-hlo::Value Fold::sum(const std::function<hlo::Value(const Dims&)>& piece) const {
+hlo::Value FoldBack::sum(const std::function<hlo::Value(const Dims&)>& piece) const {
   const Sliding& window = window_;
   size_t rank = window.rank();
   std::vector<hlo::Value> sums(static_cast<size_t>(product(window.stride)));

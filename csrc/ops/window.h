@@ -40,9 +40,9 @@ hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& plac
 
 /// The transpose of all taps: one piece per place, of the output sizes, is added back to the elements that the place sees.
 /// Pieces are made from sources of the output sizes; to line up, each source is extended once and read shifted.
-class Fold {
+class FoldBack {
  public:
-  explicit Fold(const Sliding& window);
+  explicit FoldBack(const Sliding& window);
   /// `x` (output sizes) with the 0-d `fill` around it.
   hlo::Value extended(const hlo::Value& x, const hlo::Value& fill) const;
   hlo::Value extended(const hlo::Value& x) const { return extended(x, hlo::scalar_like(x, 0)); }
