@@ -10,6 +10,7 @@
 #include "device/errors.h"
 #include "device/guard.h"
 #include "device/startup.h"
+#include "engine/live.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
 
@@ -98,9 +99,9 @@ class Allocator final : public c10::DeviceAllocator {
 c10::DataPtr make_data(engine::Device& device, int64_t bytes, engine::ValueRef value) {
   if (!value) expect_room(device, bytes);
   auto cell = std::make_unique<engine::Cell>(device, bytes);
-  cell->address = next_address(device.ordinal(), bytes);
+  cell->set_address(next_address(device.ordinal(), bytes));
   if (value) cell->store(std::move(value));
-  void* address = reinterpret_cast<void*>(cell->address);
+  void* address = reinterpret_cast<void*>(cell->address());
   return c10::DataPtr(address, cell.release(), &delete_cell, torch_device(device));
 }
 
@@ -111,7 +112,12 @@ void delete_cell(void* cell) {
   delete static_cast<engine::Cell*>(cell);
 }
 
-void fail_no_cell(const c10::StorageImpl& storage) {
+engine::Cell& cell_at_address(const c10::StorageImpl& storage) {
+  // A storage that torch made around the address of one of ours; it keeps that one alive in its own way.
+  auto address = reinterpret_cast<uintptr_t>(storage.data_ptr().get());
+  if (address != 0) {
+    if (engine::Cell* cell = engine::find_cell(address)) return *cell;
+  }
   fail(ErrorCode::InvalidArgument, "expected a storage on device tpu that holds data, got one on ",
        storage.device().str(),
        storage.data_ptr() ? " whose memory torch_tpu did not allocate" : " without memory (a fake or meta tensor?)");
@@ -134,7 +140,7 @@ void resize(c10::StorageImpl& storage, int64_t bytes) {
     uintptr_t address = next_address(cell.device().ordinal(), bytes);
     c10::DataPtr& data = storage._mutable_data_ptr_no_checks();
     engine::resize(cell, bytes);
-    cell.address = address;
+    cell.set_address(address);
     c10::Device device = data.device();
     data = c10::DataPtr(reinterpret_cast<void*>(address), data.release_context(), &delete_cell, device);
   } else if (bytes < before) {

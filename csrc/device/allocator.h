@@ -31,13 +31,14 @@ inline engine::Cell* cell_of(const c10::DataPtr& data) {
   return data.get_deleter() == &delete_cell ? static_cast<engine::Cell*>(data.get_context()) : nullptr;
 }
 
-[[noreturn]] void fail_no_cell(const c10::StorageImpl& storage);
+/// The Cell that a storage with a foreign deleter borrows its address from; throws Error(InvalidArgument) when there is none.
+engine::Cell& cell_at_address(const c10::StorageImpl& storage);
 
 /// The Cell of a storage on `tpu`; throws Error(InvalidArgument) when the storage has none.
 inline engine::Cell& cell_of(const c10::StorageImpl& storage) {
   engine::Cell* cell = cell_of(storage.data_ptr());
   if (cell == nullptr) [[unlikely]]
-    fail_no_cell(storage);
+    return cell_at_address(storage);
   return *cell;
 }
 

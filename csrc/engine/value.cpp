@@ -1,100 +1,18 @@
 #include "engine/value.h"
 
-#include <mutex>
 #include <vector>
 
 #include "engine/device.h"
 #include "engine/live.h"
 #include "engine/runtime.h"
+#include "engine/slab.h"
 
 namespace tpu::engine {
 
-// Note [Value slabs]. Values lie in slabs that are never given back, and a slot's holder count is zero exactly when it is free. So all
-// live Values can be found by walking the slabs, without a list that every op would have to lock: synchronize() and the
-// out-of-memory report pay for the walk, ops pay nothing.
-namespace {
-
-constexpr size_t kSlotsPerSlab = 256;
-
-struct alignas(alignof(Value)) Slot {
-  unsigned char bytes[sizeof(Value)];
-  // The holder count is the first member of a Value and stays zero while the slot is free, so the link comes after it.
-  static constexpr size_t kLinkAt = 8;
-  Slot*& next() { return *reinterpret_cast<Slot**>(bytes + kLinkAt); }
-};
-
-struct Slab {
-  Slot slots[kSlotsPerSlab] = {};
-  Slab* next = nullptr;
-};
-
-std::atomic<Slab*> slabs{nullptr};
-std::mutex pool_mutex;
-Slot* pool = nullptr;  // free slots of threads that ended, or had too many
-
-// Free slots of one thread.
-struct FreeSlots {
-  Slot* head = nullptr;
-  size_t count = 0;
-
-  ~FreeSlots() {
-    std::lock_guard<std::mutex> lock(pool_mutex);
-    while (head != nullptr) give_back();
-  }
-  void give_back() {
-    Slot* slot = head;
-    head = slot->next();
-    --count;
-    slot->next() = pool;
-    pool = slot;
-  }
-  void refill() {
-    std::lock_guard<std::mutex> lock(pool_mutex);
-    if (pool == nullptr) {
-      auto* slab = new Slab;
-      for (Slot& slot : slab->slots) {
-        slot.next() = pool;
-        pool = &slot;
-      }
-      slab->next = slabs.load(std::memory_order_relaxed);
-      slabs.store(slab, std::memory_order_release);
-    }
-    for (size_t i = 0; i < kSlotsPerSlab / 4 && pool != nullptr; ++i) {
-      Slot* slot = pool;
-      pool = slot->next();
-      slot->next() = head;
-      head = slot;
-      ++count;
-    }
-  }
-};
-
-FreeSlots& free_slots() {
-  thread_local FreeSlots own;
-  return own;
-}
-
-}  // namespace
-
-void* Value::operator new(size_t) {
-  FreeSlots& slots = free_slots();
-  if (slots.head == nullptr) [[unlikely]] slots.refill();
-  Slot* slot = slots.head;
-  slots.head = slot->next();
-  --slots.count;
-  return slot;
-}
-
-void Value::operator delete(void* memory) {
-  FreeSlots& slots = free_slots();
-  auto* slot = static_cast<Slot*>(memory);
-  slot->next() = slots.head;
-  slots.head = slot;
-  if (++slots.count > kSlotsPerSlab) [[unlikely]] {
-    std::lock_guard<std::mutex> lock(pool_mutex);
-    while (slots.count > kSlotsPerSlab / 2) slots.give_back();
-  }
-}
+void* Value::operator new(size_t) { return Slabs<Value>::allocate(); }
+void Value::operator delete(void* memory) { Slabs<Value>::free(memory); }
+void* Cell::operator new(size_t) { return Slabs<Cell>::allocate(); }
+void Cell::operator delete(void* memory) { Slabs<Cell>::free(memory); }
 
 Value::Value(Device& device, Type type, pjrt::Buffer buffer)
     : device_(&device), type_(type), bytes_(type.bytes()), buffer_(std::move(buffer)) {
@@ -139,6 +57,14 @@ bool Value::try_retain() {
   return false;
 }
 
+Cell* find_cell(uintptr_t address) {
+  Cell* found = nullptr;
+  Slabs<Cell>::walk([&](Cell& cell) {
+    if (cell.address() == address) found = &cell;
+  });
+  return found;
+}
+
 std::vector<pjrt::Event> in_flight(Device& device) {
   std::vector<pjrt::Event> events;
   for (const ValueRef& value : live_values(device)) {
@@ -153,14 +79,11 @@ std::vector<pjrt::Event> in_flight(Device& device) {
 
 std::vector<ValueRef> live_values(Device& device) {
   std::vector<ValueRef> live;
-  for (Slab* slab = slabs.load(std::memory_order_acquire); slab != nullptr; slab = slab->next) {
-    for (Slot& slot : slab->slots) {
-      auto* value = reinterpret_cast<Value*>(slot.bytes);
-      if (!value->try_retain()) continue;
-      ValueRef held = ValueRef::adopt(value);
-      if (&value->device() == &device) live.push_back(std::move(held));
-    }
-  }
+  Slabs<Value>::walk([&](Value& value) {
+    if (!value.try_retain()) return;
+    ValueRef held = ValueRef::adopt(&value);
+    if (&value.device() == &device) live.push_back(std::move(held));
+  });
   return live;
 }
 

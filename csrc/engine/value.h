@@ -44,13 +44,13 @@ class Value {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   uint32_t holders() const { return holders_.load(std::memory_order_acquire); }
-  /// One more holder, unless there is none any more: for those who found it by walking, see Note [Value slabs].
+  /// One more holder, unless there is none any more: for those who found it by walking, see Note [Slabs].
   bool try_retain();
 
  private:
   ~Value();
 
-  std::atomic<uint32_t> holders_{0};  // first member, and zero until the constructor has ended: Note [Value slabs]
+  std::atomic<uint32_t> holders_{0};  // first member, and zero until the constructor has ended: Note [Slabs]
   mutable std::atomic<bool> ready_{false};
   mutable std::atomic<bool> checked_{false};
   Device* device_;
@@ -100,9 +100,14 @@ class ValueRef {
 class Cell {
  public:
   Cell(Device& device, int64_t bytes) : device_(device), bytes_(bytes) {}
-  ~Cell() { store(ValueRef()); }
+  ~Cell() {
+    set_address(0);
+    store(ValueRef());
+  }
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory);
 
   Device& device() const { return device_; }
   int64_t bytes() const { return bytes_; }
@@ -131,8 +136,9 @@ class Cell {
     return mine;
   }
 
-  /// The synthetic address that torch sees; set by the allocator (device/allocator.cpp).
-  uintptr_t address = 0;
+  /// The synthetic address that torch sees; set by the allocator (device/allocator.cpp), zero before that.
+  uintptr_t address() const { return address_.load(std::memory_order_acquire); }
+  void set_address(uintptr_t address) { address_.store(address, std::memory_order_release); }
 
  private:
   uintptr_t lock() const {
@@ -143,6 +149,7 @@ class Cell {
     }
   }
 
+  std::atomic<uintptr_t> address_{0};  // first member: Note [Slabs]
   mutable std::atomic<uintptr_t> word_{0};
   Device& device_;
   int64_t bytes_;

@@ -329,10 +329,7 @@ def test_a_write_that_reads_its_own_storage():
 
 @pytest.mark.parametrize("dtype", DTYPES + [torch.float16, torch.int8, torch.complex128], ids=str)
 @pytest.mark.parametrize("way", ["cpu", "numpy", "deepcopy", "pickle", "save", "clone", "tolist"])
-def test_round_trip(way, dtype, request):
-    if way == "pickle":
-        reason = "torch pickles a storage through from_blob on its address, and a Cell is not found by address"
-        request.applymarker(pytest.mark.xfail(raises=RuntimeError, reason=reason))
+def test_round_trip(way, dtype):
     cpu = counting((3, 5), dtype)[:, 1:]
     tpu = cpu.to("tpu")
     if way == "numpy" and dtype == torch.bfloat16:
