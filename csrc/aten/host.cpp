@@ -253,6 +253,10 @@ class HostCall {
       for (size_t i = 0; i < original.size(); ++i) {
         const c10::AliasInfo* other = schema.arguments()[i].alias_info();
         if (other == nullptr || !other->isWrite() || other->beforeSets() != alias->beforeSets()) continue;
+        if (original[i].isTensor() && value.isTensor()) {  // a kernel may leave its result as a conjugate or negative view
+          original[i].toTensor()._set_conj(value.toTensor().is_conj());
+          original[i].toTensor()._set_neg(value.toTensor().is_neg());
+        }
         if (original[i].isTensor() && value.isTensor() && original[i].toTensor().sizes() != value.toTensor().sizes()) {
           // The kernel resized its `out=`.
           original[i].toTensor().unsafeGetTensorImpl()->set_sizes_and_strides(value.toTensor().sizes(),

@@ -416,9 +416,10 @@ hlo::Values dropout(Context& c) {
 
 hlo::Values dropout_backward(Context& c) {
   hlo::Value grad = c.tensor("grad_output");
-  ElementType type = compute_type(grad.element());
+  // The scale is a float, so an integer gradient becomes one.
+  ElementType result = to_floating(c, grad.element()), type = compute_type(result);
   hlo::Value factor = c.tensor("mask", type) * hlo::broadcast(c.scalar("scale", type), grad.dims());
-  return {hlo::convert(hlo::convert(grad, type) * factor, grad.element())};
+  return {hlo::convert(hlo::convert(grad, type) * factor, result)};
 }
 
 }  // namespace
