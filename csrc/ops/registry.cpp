@@ -12,14 +12,15 @@ namespace tpu::ops {
 namespace {
 
 struct Registry {
+  std::vector<Table> tables;
   std::vector<const Row*> rows;
   std::unordered_map<std::string_view, const Row*> by_name;
   std::vector<std::string> duplicates;
 
   Registry() {
     for (const Family& family : families()) {
-      auto* table = new Table(family.table());  // rows live as long as the process
-      for (Row& row : *table) {
+      tables.push_back(family.table());  // rows stay where they are when this list grows
+      for (Row& row : tables.back()) {
         row.family = family.name;
         row.contracts = family.contracts;
         Hasher hasher;

@@ -18,7 +18,9 @@
 #include "pjrt/self_test.h"
 
 /// Asked by AddressSanitizer: an impossible allocation must fail as it does without it, or there is no test of that.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
 
 namespace tpu::pjrt {
 namespace {
