@@ -141,20 +141,23 @@ hlo::Value exp2(const hlo::Value& x) {
   return power * rest;
 }
 
-// The exponent of the bits plus the logarithm of the mantissa, taken between sqrt(1/2) and sqrt(2). What has no such form (zeros,
-// subnormals, infinities, NaN, negative numbers) goes the plain way.
-hlo::Value log2(const hlo::Value& x) {
+Split split_exponent(const hlo::Value& x) {
   FloatBits format = float_bits(x.element());
   hlo::Value bits = hlo::bitcast_convert(x, format.word);
-  // Adding the distance from sqrt(1/2) to 1 carries into the exponent where the mantissa is above it.
+  // Counting from the bits of sqrt(1/2) carries into the exponent where the mantissa is above it.
   int64_t half_root = x.element() == ElementType::F64 ? 0x3FE6A09E667F3BCD : 0x3F3504F3;
   hlo::Value above = bits - hlo::like(bits, half_root);
   hlo::Value exponent = hlo::shift_right_arithmetic(above, hlo::like(bits, format.mantissa_bits));
   hlo::Value mantissa = bits - hlo::shift_left(exponent, hlo::like(bits, format.mantissa_bits));
-  hlo::Value scale = hlo::like(x, 1 / std::numbers::ln2);
-  hlo::Value split = hlo::convert(exponent, x.element()) + hlo::log(hlo::bitcast_convert(mantissa, x.element())) * scale;
   hlo::Value normal = hlo::and_(hlo::ge(x, hlo::like(x, std::ldexp(1.0, 1 - format.bias))), hlo::is_finite(x));
-  return hlo::select(normal, split, hlo::log(x) * scale);
+  return {hlo::convert(exponent, x.element()), hlo::bitcast_convert(mantissa, x.element()), normal};
+}
+
+// What cannot be split (zeros, subnormals, infinities, NaN, negative numbers) goes the plain way.
+hlo::Value log2(const hlo::Value& x) {
+  Split split = split_exponent(x);
+  hlo::Value scale = hlo::like(x, 1 / std::numbers::ln2);
+  return hlo::select(split.valid, split.exponent + hlo::log(split.mantissa) * scale, hlo::log(x) * scale);
 }
 
 // x log(u) / (u - 1) with u = 1 + x: the rounding of u cancels. Goldberg, What every computer scientist should know about

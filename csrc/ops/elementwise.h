@@ -99,6 +99,11 @@ hlo::Value chebyshev(const hlo::Value& t, std::span<const double> c);
 // vectorizes. Errors are a few units in the last place; complex operands go to StableHLO's own.
 hlo::Value exp2(const hlo::Value& x);  // exact for whole exponents
 hlo::Value log2(const hlo::Value& x);
+/// x = mantissa * 2^exponent with a mantissa between sqrt(1/2) and sqrt(2); `valid` where x is normal, positive and finite.
+struct Split {
+  hlo::Value exponent, mantissa, valid;
+};
+Split split_exponent(const hlo::Value& x);
 hlo::Value log1p(const hlo::Value& x);
 hlo::Value arctangent(const hlo::Value& x);
 hlo::Value arctangent2(const hlo::Value& y, const hlo::Value& x);

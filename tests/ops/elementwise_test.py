@@ -292,3 +292,14 @@ def test_none_of_these_runs_on_the_host():
     for function in [torch.sin, torch.erf, F.gelu, functools.partial(torch.clamp, min=0), torch.special.i0, torch.digamma]:
         function(x)
     assert set(torch.tpu.host_ops()) == before
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_trigonometry_near_and_far(name):
+    function = getattr(torch, name)
+    for x in [torch.linspace(-1e6, 1e6, 5001), torch.linspace(-20, 20, 4001), torch.arange(-50, 51) * (math.pi / 2)]:
+        exact = function(x.double()).float()
+        torch.testing.assert_close(function(x.to("tpu")).cpu(), exact, rtol=4e-7, atol=2e-7)
+    assert_same(function, torch.tensor([1e20, -4988429.2, 0.5, INF, NAN]))
+    assert_same(function, torch.tensor([-0.0, 0.0]))
+    assert_same(function, torch.empty(0))
