@@ -344,10 +344,20 @@ Dims Recording::pointwise_order() const {
   return order;
 }
 
+Dims Recording::image_order() const {
+  if (operands_.empty()) return {};
+  switch (operands_[0]->suggest_memory_format()) {
+    case at::MemoryFormat::ChannelsLast: return {0, 2, 3, 1};
+    case at::MemoryFormat::ChannelsLast3d: return {0, 2, 3, 4, 1};
+    default: return {};
+  }
+}
+
 void Recording::add_fresh() {
   targets_.push_back(nullptr);
   graph::Write write;
   if (row_.is_pointwise) write.permutation = pointwise_order();
+  if (row_.is_image) write.permutation = image_order();
   hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
   for (int64_t dim : write.permutation) hasher_.add(dim);
   if (node_ == nullptr) return;

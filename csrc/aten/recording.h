@@ -47,6 +47,7 @@ class Recording {
   void add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element);
   void add_fresh();
   Dims pointwise_order() const;
+  Dims image_order() const;
 
   const ops::Row& row_;
   const Signature& signature_;

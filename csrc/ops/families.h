@@ -22,6 +22,7 @@ Table indexing_table();  // elements read and written where index tensors say
 Table shape_table();  // joining, ordering, padding, triangles, diagonals
 Table factory_table();  // ranges, identities, triangle indices
 Table random_table();  // random numbers and dropout
+Table optimizer_table();  // fused optimizer steps, gradient scaling
 Table upsample_table();  // interpolation and grid sampling
 Table reduction_table();  // sums, extremes, truth, moments and norms over dimensions
 Table scan_table();  // running sums, products and extremes
@@ -52,6 +53,7 @@ inline const std::vector<Family>& families() {
       {"shape", shape_table},
       {"factory", factory_table},
       {"random", random_table},
+      {"optimizer", optimizer_table},
       {"upsample", upsample_table},
       {"reduction", reduction_table},
       {"scan", scan_table},

@@ -328,7 +328,8 @@ hlo::Values trace(Context& c) {
   hlo::Value self = c.tensor("self");
   c.expect(self.rank() == 2, ErrorCode::InvalidArgument, "trace: expected a matrix, but got tensor with dim ", self.rank());
   ElementType element = self.element();
-  if (element == ElementType::Pred || is_integral(element)) element = ElementType::S64;
+  c.expect(element != ElementType::Pred, ErrorCode::NotImplemented, "\"trace\" not implemented for 'Bool'");
+  if (is_integral(element)) element = ElementType::S64;
   int64_t columns = self.dims()[1], count = std::min(self.dims()[0], columns);
   if (count == 0) return {hlo::constant(c.builder(), element, 0)};
   hlo::Value diagonal = cut(hlo::reshape(self, {self.type.count()}), 0, 0, (count - 1) * (columns + 1) + 1, columns + 1);
@@ -361,7 +362,7 @@ Table shape_table() {
       row("channel_shuffle", channel_shuffle),
       row("narrow_copy.out", narrow_copy),
 
-      row("constant_pad_nd", constant_pad),
+      row("constant_pad_nd", constant_pad).image(),
       row("reflection_pad1d.out", pad_edges<reflect>),
       row("reflection_pad2d", pad_edges<reflect>),
       row("reflection_pad2d.out", pad_edges<reflect>),
