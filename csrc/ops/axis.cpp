@@ -27,11 +27,11 @@ Dims last_order(int64_t rank, int64_t dim) {
 }
 
 // Note [Extremes in lanes]
-// XLA:CPU has no vector code for the maximum of a row when NaN must survive: 5.4 ms for 1024 rows of 1024 float32, where a sum takes
-// 0.25 ms. The maximum of columns does become vector code. So a row is folded as the columns of [n / lanes, lanes] first, which
-// leaves `lanes` numbers: 0.3 ms. The second body has its arguments swapped, or XLA would join both reductions into the slow one. What
-// is left of a row that does not divide is made a full row of lanes by elements that have been seen already; an extreme does not
-// mind.
+// XLA:CPU has no vector code for the maximum of a row when NaN must survive: 5.4 ms for 1024 rows of 1024 float32,
+// where a sum takes 0.25 ms. The maximum of columns does become vector code. So a row is folded as the columns of [n /
+// lanes, lanes] first, which leaves `lanes` numbers: 0.3 ms. The second body has its arguments swapped, or XLA would
+// join both reductions into the slow one. What is left of a row that does not divide is made a full row of lanes by
+// elements that have been seen already; an extreme does not mind.
 hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
   int64_t last = x.rank() - 1, n = x.dims().back(), lanes = 64;
   while (lanes > 8 && (n % lanes != 0 || n < 4 * lanes)) lanes /= 2;
@@ -57,8 +57,8 @@ hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer 
   }
   hlo::Region body = hlo::body_of(reducer);
   auto swapped = [&](const hlo::Values& args) { return body({args[1], args[0]}); };
-  return hlo::reduce({found}, {hlo::identity_of(*x.builder, x.element(), reducer)}, {last + 1 - static_cast<int64_t>(dims.size())},
-                     swapped)[0];
+  return hlo::reduce({found}, {hlo::identity_of(*x.builder, x.element(), reducer)},
+                     {last + 1 - static_cast<int64_t>(dims.size())}, swapped)[0];
 }
 
 }  // namespace
@@ -76,7 +76,8 @@ hlo::Value Fold::reduce(const hlo::Value& x, hlo::Reducer reducer) const {
     // XLA:CPU sums one long row five times faster than all rows of a matrix.
     return Fold{{count()}, {0}, false, in_lanes}.reduce(hlo::reshape(x, {count()}), reducer);
   }
-  return in_lanes && extreme && dims.back() == x.rank() - 1 ? extreme_in_lanes(x, dims, reducer) : hlo::reduce(x, dims, reducer);
+  return in_lanes && extreme && dims.back() == x.rank() - 1 ? extreme_in_lanes(x, dims, reducer)
+                                                            : hlo::reduce(x, dims, reducer);
 }
 
 hlo::Value Fold::finish(const hlo::Value& reduced) const {
@@ -86,7 +87,9 @@ hlo::Value Fold::finish(const hlo::Value& reduced) const {
   return hlo::reshape(reduced, ones);
 }
 
-hlo::Value Fold::spread(const hlo::Value& reduced) const { return hlo::broadcast_in_dim(reduced, sizes, kept_dims(*this)); }
+hlo::Value Fold::spread(const hlo::Value& reduced) const {
+  return hlo::broadcast_in_dim(reduced, sizes, kept_dims(*this));
+}
 
 Fold fold_of(const Context& c) {
   Fold fold;
@@ -95,8 +98,10 @@ Fold fold_of(const Context& c) {
   const Argument* dim = c.call().find("dim");
   if (dim != nullptr && dim->kind == Argument::Kind::Param) {
     const Param& param = c.call().params[static_cast<size_t>(dim->index)];
-    if (std::holds_alternative<int64_t>(param)) dims = {c.integer("dim")};
-    else dims = c.ints("dim");
+    if (std::holds_alternative<int64_t>(param))
+      dims = {c.integer("dim")};
+    else
+      dims = c.ints("dim");
   }
   fold.dims = wrap_dims(dims, static_cast<int64_t>(fold.sizes.size()));
   fold.in_lanes = c.settings().is_cpu;
@@ -125,7 +130,8 @@ hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t di
 
 hlo::Value take_along(const hlo::Value& x, const hlo::Value& index, int64_t dim) {
   // A gather's slice must lie inside the operand, also where there is nothing to gather.
-  if (index.type.count() == 0 || x.type.count() == 0) return hlo::constant(*x.builder, Type{x.element(), index.dims()}, 0);
+  if (index.type.count() == 0 || x.type.count() == 0)
+    return hlo::constant(*x.builder, Type{x.element(), index.dims()}, 0);
   hlo::GatherDims dims;
   Dims slice_sizes;
   for (int64_t i = 0; i < x.rank(); ++i) {

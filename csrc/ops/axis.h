@@ -1,5 +1,5 @@
-// Axis: what the families that work along dimensions share (reduction, scan, sort, softmax, loss): folding dimensions away,
-// spreading the result over them again, and looking things up along one of them.
+// Axis: what the families that work along dimensions share (reduction, scan, sort, softmax, loss): folding dimensions
+// away, spreading the result over them again, and looking things up along one of them.
 #pragma once
 
 #include "ops/promotion.h"
@@ -29,12 +29,15 @@ Fold fold_of(const Context& c);
 Fold fold_all(const Context& c, const hlo::Value& x);
 Fold fold_one(const Context& c, const hlo::Value& x, int64_t dim);
 
-/// 0, 1, 2, .. along `dim`, in S32 where it is wide enough for the dimension (its arithmetic is twice as fast), else S64.
+/// 0, 1, 2, .. along `dim`, in S32 where it is wide enough for the dimension (its arithmetic is twice as fast), else
+/// S64.
 hlo::Value positions(const hlo::Value& like, int64_t dim);
-/// The first position along `dim` at which `condition` holds, dim gone; the size of dim where it holds nowhere. S32 or S64.
+/// The first position along `dim` at which `condition` holds, dim gone; the size of dim where it holds nowhere. S32 or
+/// S64.
 hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t dim);
 
-/// result[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; the other dimensions of x and index agree. Indices clamp.
+/// result[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; the other dimensions of x and index agree. Indices
+/// clamp.
 hlo::Value take_along(const hlo::Value& x, const hlo::Value& index, int64_t dim);
 /// Dimension `dim` moved behind all others, and back. Rank 0 stays.
 hlo::Value move_to_last(const hlo::Value& x, int64_t dim);

@@ -1,5 +1,5 @@
-// Family loss: losses of a prediction and its target, and their gradients. What comes out is one number per sample, or their
-// mean or sum.
+// Family loss: losses of a prediction and its target, and their gradients. What comes out is one number per sample, or
+// their mean or sum.
 #include "ops/axis.h"
 #include "ops/elementwise.h"
 
@@ -34,7 +34,9 @@ double share(Context& c, int64_t count) {
 // NaN gives 0: PyTorch's kernels ask whether x > 0.
 Value at_least_zero(const Value& x) { return hlo::select(hlo::gt(x, zeros_like(x)), x, zeros_like(x)); }
 
-Value spread_scalar(const Value& scalar, const Value& like) { return hlo::broadcast(hlo::reshape(scalar, {}), like.dims()); }
+Value spread_scalar(const Value& scalar, const Value& like) {
+  return hlo::broadcast(hlo::reshape(scalar, {}), like.dims());
+}
 
 // ------------------------------------------------------------------------------------- losses of each element
 
@@ -67,8 +69,8 @@ Value squared_derivative(Context&, const Value& self, const Value& target) {
   return scaled(hlo::subtract(self, target), 2);
 }
 
-// The border between the square and the line as a run-time number in every element. 1, the default, is structure and needs no
-// check.
+// The border between the square and the line as a run-time number in every element. 1, the default, is structure and
+// needs no check.
 Value border(Context& c, const char* name, const Value& like, bool zero_allowed, const char* message) {
   Value number = c.scalar(name, like.element());
   if (!c.known(name)) {
@@ -119,8 +121,8 @@ Value huber_derivative(Context& c, const Value& self, const Value& target) {
 
 void require_probability(Context& c, const Value& x, const char* name) {
   Value inside = hlo::and_(hlo::ge(x, zeros_like(x)), hlo::le(x, hlo::like(x, 1.0)));
-  c.require_not(hlo::not_(inside), hlo::constant(c.builder(), {ElementType::S64, x.dims()}, 0), ErrorCode::InvalidArgument,
-                concat("all elements of ", name, " should be between 0 and 1"));
+  c.require_not(hlo::not_(inside), hlo::constant(c.builder(), {ElementType::S64, x.dims()}, 0),
+                ErrorCode::InvalidArgument, concat("all elements of ", name, " should be between 0 and 1"));
 }
 
 // The operands of both, in self's type, which the target must have too.
@@ -163,7 +165,8 @@ Values binary_cross_entropy_backward(Context& c) {
 
 // -------------------------------------------------------------------------------------- negative log likelihood
 
-// Samples of classes: self as [n, classes, places], target as [n, places]. A vector is one sample, a matrix has one place.
+// Samples of classes: self as [n, classes, places], target as [n, places]. A vector is one sample, a matrix has one
+// place.
 struct Samples {
   Value target;  // S64
   Value valid;   // target != ignore_index
@@ -176,8 +179,10 @@ Samples samples(Context& c, ElementType compute) {
   Samples s;
   const Dims sizes = c.type("self").dims;
   s.shape = c.type("target").dims;
-  if (sizes.size() == 1) s.classes = sizes[0];
-  else s.n = sizes[0], s.classes = sizes[1], s.places = product(Dims(sizes.begin() + 2, sizes.end()));
+  if (sizes.size() == 1)
+    s.classes = sizes[0];
+  else
+    s.n = sizes[0], s.classes = sizes[1], s.places = product(Dims(sizes.begin() + 2, sizes.end()));
   s.target = hlo::reshape(c.tensor("target", ElementType::S64), {s.n, s.places});
   s.valid = hlo::ne(s.target, hlo::like(s.target, c.integer("ignore_index")));
   if (!c.has("weight")) {
@@ -289,7 +294,8 @@ Value reduced_rows(Context& c, const Value& loss, bool vector) {
 // The gradient that reaches each sample: [n].
 Value row_gradient(Context& c, const Rows& r) {
   Value grad = c.tensor("grad_output");
-  Value each = c.integer("reduction") == kNone ? hlo::reshape(grad, {r.n}) : hlo::broadcast(hlo::reshape(grad, {}), {r.n});
+  Value each =
+      c.integer("reduction") == kNone ? hlo::reshape(grad, {r.n}) : hlo::broadcast(hlo::reshape(grad, {}), {r.n});
   return scaled(each, share(c, r.n) / static_cast<double>(r.classes));
 }
 
@@ -304,14 +310,15 @@ Margins margins(Context& c, const Rows& r) {
   Margins m;
   m.p = c.number("p");
   c.expect(m.p == 1 || m.p == 2, ErrorCode::InvalidArgument, "only p == 1 and p == 2 supported");
-  c.expect(c.type("target").count() == r.n, ErrorCode::InvalidArgument, "inconsistent target size, expected ", r.n, " but got ",
-           to_string(c.type("target").dims));
+  c.expect(c.type("target").count() == r.n, ErrorCode::InvalidArgument, "inconsistent target size, expected ", r.n,
+           " but got ", to_string(c.type("target").dims));
   Value target = hlo::reshape(c.tensor("target", ElementType::S64), {r.n, 1});
   Value low = hlo::lt(target, zeros_like(target)), high = hlo::ge(target, hlo::like(target, r.classes));
   c.require_not(hlo::or_(low, high), target, ErrorCode::InvalidArgument, "target out of range");
   Value at_target = hlo::broadcast_in_dim(take_along(r.x, target, 1), r.x.dims(), {0, 1});
   Value margin = spread_scalar(c.scalar("margin", r.x.element()), r.x);
-  m.hit = hlo::eq(hlo::iota(c.builder(), {ElementType::S64, r.x.dims()}, 1), hlo::broadcast_in_dim(target, r.x.dims(), {0, 1}));
+  m.hit = hlo::eq(hlo::iota(c.builder(), {ElementType::S64, r.x.dims()}, 1),
+                  hlo::broadcast_in_dim(target, r.x.dims(), {0, 1}));
   Value gap = hlo::add(hlo::subtract(margin, at_target), r.x);
   m.violation = hlo::select(m.hit, zeros_like(gap), at_least_zero(gap));
   if (c.has("weight")) m.weight = take_along(c.tensor("weight", r.x.element()), hlo::reshape(target, {r.n}), 0);
@@ -355,14 +362,16 @@ Pairs pairs_of(Context& c, const Rows& r, const Value& is_target) {
   Value end = first_where(c, hlo::lt(target, zeros_like(target)), 1);
   Value listed = hlo::lt(positions(target, 1), fold_one(c, target, 1).spread(end));
   Value classes = hlo::iota(c.builder(), {ElementType::S64, p.cube}, 2);
-  p.is_pair = hlo::and_(hlo::eq(hlo::broadcast_in_dim(target, p.cube, {0, 1}), classes), hlo::broadcast_in_dim(listed, p.cube, {0, 1}));
+  p.is_pair = hlo::and_(hlo::eq(hlo::broadcast_in_dim(target, p.cube, {0, 1}), classes),
+                        hlo::broadcast_in_dim(listed, p.cube, {0, 1}));
   p.is_target = is_target ? is_target : fold_one(c, p.is_pair, 1).reduce(p.is_pair, Reducer::Or);
 
   Value scores = hlo::broadcast_in_dim(r.x, p.cube, {0, 2});
   Value at_pair = hlo::select(p.is_pair, scores, zeros_like(scores));
   Value at_target = fold_one(c, at_pair, 2).reduce(at_pair, Reducer::Add);
   Value gap = hlo::add(hlo::subtract(hlo::like(scores, 1.0), hlo::broadcast_in_dim(at_target, p.cube, {0, 1})), scores);
-  Value counts = hlo::and_(hlo::broadcast_in_dim(listed, p.cube, {0, 1}), hlo::not_(hlo::broadcast_in_dim(p.is_target, p.cube, {0, 2})));
+  Value counts = hlo::and_(hlo::broadcast_in_dim(listed, p.cube, {0, 1}),
+                           hlo::not_(hlo::broadcast_in_dim(p.is_target, p.cube, {0, 2})));
   p.violation = hlo::select(counts, at_least_zero(gap), zeros_like(gap));
   return p;
 }
@@ -370,14 +379,15 @@ Pairs pairs_of(Context& c, const Rows& r, const Value& is_target) {
 Values multilabel_margin_loss(Context& c) {
   Rows r = rows_of(c);
   c.expect(c.type("target").dims == c.type("self").dims || c.type("target").count() == c.type("self").count(),
-           ErrorCode::InvalidArgument, "inconsistent target size: ", to_string(c.type("target").dims), " for input of size: ",
-           to_string(c.type("self").dims));
+           ErrorCode::InvalidArgument, "inconsistent target size: ", to_string(c.type("target").dims),
+           " for input of size: ", to_string(c.type("self").dims));
   Value target = c.tensor("target", ElementType::S64);
   Value low = hlo::lt(target, hlo::like(target, -1)), high = hlo::ge(target, hlo::like(target, r.classes));
   c.require_not(hlo::or_(low, high), target, ErrorCode::InvalidArgument, "argument #2 'target' is out of range");
   Pairs p = pairs_of(c, r, {});
   Fold all = {p.cube, {1, 2}};
-  Value loss = scaled(all.reduce(p.violation, Reducer::Add), 1.0 / static_cast<double>(std::max<int64_t>(r.classes, 1)));
+  Value loss =
+      scaled(all.reduce(p.violation, Reducer::Add), 1.0 / static_cast<double>(std::max<int64_t>(r.classes, 1)));
   Value is_target = hlo::reshape(hlo::convert(p.is_target, r.x.element()), target.dims());
   return {reduced_rows(c, loss, target.rank() > 1), is_target};
 }
@@ -402,7 +412,8 @@ Table loss_table() {
       row("mse_loss_backward", elementwise_loss_backward<squared_derivative>),
       row("mse_loss_backward.grad_input", elementwise_loss_backward<squared_derivative>),
       row("smooth_l1_loss.out", elementwise_loss<smooth_l1>).special("beta", {0, 1}),
-      row("smooth_l1_loss_backward.grad_input", elementwise_loss_backward<smooth_l1_derivative>).special("beta", {0, 1}),
+      row("smooth_l1_loss_backward.grad_input", elementwise_loss_backward<smooth_l1_derivative>)
+          .special("beta", {0, 1}),
       row("huber_loss", elementwise_loss<huber>).special("delta", {1}),
       row("huber_loss.out", elementwise_loss<huber>).special("delta", {1}),
       row("huber_loss_backward.out", elementwise_loss_backward<huber_derivative>).special("delta", {1}),

@@ -37,7 +37,8 @@ Value divided(const Value& x, double by) {
 Fold nonempty_fold(const Context& c, const char* name) {
   Fold fold = fold_of(c);
   c.expect(product(fold.sizes) != 0 || fold.dims.size() != fold.sizes.size(), ErrorCode::InvalidArgument, name,
-           "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+           "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+           "'dim' argument.");
   for (int64_t dim : fold.dims) {
     c.expect(fold.sizes[static_cast<size_t>(dim)] != 0, ErrorCode::Index, name, "(): Expected reduction dim ", dim,
              " to have non-zero size.");
@@ -55,7 +56,8 @@ Values total(Context& c) {
 }
 
 Values nansum(Context& c) {
-  c.expect(!is_complex(c.type("self").element), ErrorCode::InvalidArgument, "nansum on CPU does not support complex inputs");
+  c.expect(!is_complex(c.type("self").element), ErrorCode::InvalidArgument,
+           "nansum on CPU does not support complex inputs");
   ElementType type = sum_type(c);
   Fold fold = fold_of(c);
   Value x = input(c, type);
@@ -111,8 +113,8 @@ Values aminmax(Context& c) {
   return {low[0], high[0]};
 }
 
-// The first position of the extreme, in two plain reductions: they are vectorised, a reduction of pairs is not. A NaN is its own
-// place, and where there is one no number equals the extreme.
+// The first position of the extreme, in two plain reductions: they are vectorised, a reduction of pairs is not. A NaN
+// is its own place, and where there is one no number equals the extreme.
 template <Reducer reducer>
 Values extreme_and_position(Context& c, const Value& x, int64_t dim) {
   if (x.rank() == 0) return {x, hlo::constant(*x.builder, ElementType::S64, 0)};
@@ -203,7 +205,8 @@ Value norm_of(Context& c, const Value& x, const Fold& fold, const char* order) {
   Value size = hlo::abs(x);
   if (p == 0.0) return fold.reduce(hlo::convert(truth(x), size.element()), Reducer::Add);
   if (p == 1.0) return fold.reduce(size, Reducer::Add);
-  if (p == INFINITY) return fold.dims.empty() ? size : hlo::reduce(size, hlo::scalar_like(size, 0.0), fold.dims, Reducer::Max);
+  if (p == INFINITY)
+    return fold.dims.empty() ? size : hlo::reduce(size, hlo::scalar_like(size, 0.0), fold.dims, Reducer::Max);
   if (p == -INFINITY) return fold.reduce(size, Reducer::Min);
   Value power = c.scalar(order, size.element());
   Value sum = fold.reduce(hlo::power(size, hlo::broadcast(power, size.dims())), Reducer::Add);

@@ -17,8 +17,9 @@ using hlo::Reducer;
 using hlo::Value;
 using hlo::Values;
 
-// What is combined: one or more values that travel together, such as an extreme and its position. `combine` is associative and
-// commutative (a position decides ties), works on any shape, and makes its constants from its arguments.
+// What is combined: one or more values that travel together, such as an extreme and its position. `combine` is
+// associative and commutative (a position decides ties), works on any shape, and makes its constants from its
+// arguments.
 struct Combination {
   std::vector<ElementType> accumulate;  // the types in which it is worked out
   Values identity;                      // 0-d, of these types
@@ -27,13 +28,17 @@ struct Combination {
 
 // Note [Scans]
 // StableHLO has no scan, and its usual substitutes are slow on XLA:CPU: for a cumsum of 1024 x 1024 along the rows
-// reduce_window takes 21 ms (7 ms along the columns) and the log-step form 25 ms (19 ms), torch 8 ms (1 ms). Three forms are used:
-//  - small: a reduction over a triangle, out[i] = combine(j <= i ? x[j] : identity). One fusion, compiled in 35 ms instead of
+// reduce_window takes 21 ms (7 ms along the columns) and the log-step form 25 ms (19 ms), torch 8 ms (1 ms). Three
+// forms are used:
+//  - small: a reduction over a triangle, out[i] = combine(j <= i ? x[j] : identity). One fusion, compiled in 35 ms
+//  instead of
 //    70 to 120 ms; its work grows with the square of the dimension.
-//  - loop: the dimension is brought to the front and a while loop walks it, updating the array in place: 0.6 ms (3.6 ms with
-//    the transposes). Rows are combined as vectors, and since only one row is held in the accumulator it may be float64, as PyTorch's
-//    CPU kernels have it.
-//  - blocked loop: where there are few rows to be combined at once, the dimension is cut into blocks that are walked side by side; their
+//  - loop: the dimension is brought to the front and a while loop walks it, updating the array in place: 0.6 ms (3.6 ms
+//  with
+//    the transposes). Rows are combined as vectors, and since only one row is held in the accumulator it may be
+//    float64, as PyTorch's CPU kernels have it.
+//  - blocked loop: where there are few rows to be combined at once, the dimension is cut into blocks that are walked
+//  side by side; their
 //    totals are scanned and combined with the blocks after them (2 ms for 2^20 elements in one dimension).
 
 Values converted(const Values& values, const std::vector<ElementType>& types) {
@@ -69,9 +74,9 @@ Values small_scan(const Combination& of, const Values& x) {
   return converted(result, element_types(x));
 }
 
-// x[n, m] -> [n, m], row after row. One value alone is updated where it lies. Of several, the new row of each depends on the old rows
-// of all, so that updating in place would make XLA copy whole arrays in every step: they are read from one array and written
-// to another.
+// x[n, m] -> [n, m], row after row. One value alone is updated where it lies. Of several, the new row of each depends
+// on the old rows of all, so that updating in place would make XLA copy whole arrays in every step: they are read from
+// one array and written to another.
 Values loop_scan(const Combination& of, const Values& x) {
   hlo::Builder& builder = *x[0].builder;
   int64_t n = x[0].dims()[0], m = x[0].dims()[1];
@@ -208,8 +213,10 @@ Combination combination(Context& c, ElementType type, double identity,
 template <Value (*combine)(const Value&, const Value&)>
 Values cumulative(Context& c, double identity) {
   ElementType self = c.type("self").element;
-  ElementType type = c.target_element(0, c.element("dtype").value_or(is_integral(self) || self == ElementType::Pred ? ElementType::S64 : self));
-  Combination of = combination(c, type, identity, [](const Values& a, const Values& b) { return Values{combine(a[0], b[0])}; });
+  ElementType type = c.target_element(
+      0, c.element("dtype").value_or(is_integral(self) || self == ElementType::Pred ? ElementType::S64 : self));
+  Combination of =
+      combination(c, type, identity, [](const Values& a, const Values& b) { return Values{combine(a[0], b[0])}; });
   Value x = c.tensor("self");
   x = type == ElementType::Pred ? truth(x) : hlo::convert(x, type);
   return scan(of, {x}, wrap_dim(c.integer("dim"), x.rank()));

@@ -90,7 +90,8 @@ Values masked_softmax_backward(Context& c) {
   Value mask = mask_like(c, grad, {});
   Value zero = zeros_like(grad);
   // A masked place takes no part; its output may be NaN.
-  Value gradient = softmax_gradient(hlo::select(mask, zero, grad), hlo::select(mask, zero, output), masked_dim(c, grad));
+  Value gradient =
+      softmax_gradient(hlo::select(mask, zero, grad), hlo::select(mask, zero, output), masked_dim(c, grad));
   return {hlo::convert(gradient, type)};
 }
 

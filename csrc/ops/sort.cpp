@@ -1,5 +1,6 @@
-// Family sort: order and what is read off it: ranks, medians, modes, and places in a sorted sequence. Values go in; values and
-// the positions they come from go out. The order is PyTorch's: NaN is the largest, -0 equals 0, equals keep their order.
+// Family sort: order and what is read off it: ranks, medians, modes, and places in a sorted sequence. Values go in;
+// values and the positions they come from go out. The order is PyTorch's: NaN is the largest, -0 equals 0, equals keep
+// their order.
 #include <algorithm>
 #include <limits>
 
@@ -16,17 +17,18 @@ using hlo::Value;
 using hlo::Values;
 
 // Note [Sorting keys]
-// XLA:CPU sorts one operand with `<` as fast as std::sort, but two operands, or a comparator that knows NaN, four to six times
-// slower (100,000 floats: 7.6 ms against 28 and 46 ms; torch 8 to 60 ms). So elements become integers that compare as they do, and the
-// position of each element is packed below its key in one 64-bit integer: the order of these is the stable order, the position comes
-// back as the low half, and values are gathered by it. Keys of 64 bits are sorted by their low half, then stably by their high half.
+// XLA:CPU sorts one operand with `<` as fast as std::sort, but two operands, or a comparator that knows NaN, four to
+// six times slower (100,000 floats: 7.6 ms against 28 and 46 ms; torch 8 to 60 ms). So elements become integers that
+// compare as they do, and the position of each element is packed below its key in one 64-bit integer: the order of
+// these is the stable order, the position comes back as the low half, and values are gathered by it. Keys of 64 bits
+// are sorted by their low half, then stably by their high half.
 
 // ------------------------------------------------------------------------------------------------ shared moves
 
 Value bits_like(const Value& x, uint64_t bits) { return hlo::like(x, static_cast<int64_t>(bits)); }
 
-// A float's bits as a signed integer in the order of the floats: sign and magnitude become two's complement, so that both zeros are
-// 0; NaN of either sign is above infinity.
+// A float's bits as a signed integer in the order of the floats: sign and magnitude become two's complement, so that
+// both zeros are 0; NaN of either sign is above infinity.
 Value float_key(const Value& x) {
   size_t bytes = size_of(x.element());
   ElementType integer = bytes == 8 ? ElementType::S64 : bytes == 4 ? ElementType::S32 : ElementType::S16;
@@ -57,7 +59,8 @@ Value key_of(const Value& x) {
 Value order_by(const Value& high) {
   Value packed = hlo::shift_left(high, hlo::like(high, 32));
   packed = hlo::or_(packed, hlo::iota(*high.builder, high.type, high.rank() - 1));
-  Value sorted = hlo::sort({packed}, high.rank() - 1, false, [](const Values& x) { return Values{hlo::lt(x[0], x[1])}; })[0];
+  Value sorted =
+      hlo::sort({packed}, high.rank() - 1, false, [](const Values& x) { return Values{hlo::lt(x[0], x[1])}; })[0];
   return hlo::and_(sorted, bits_like(sorted, 0xffffffff));
 }
 
@@ -115,7 +118,8 @@ void expect_nonempty(const Context& c, const Lane& lane, const char* name) {
 // -------------------------------------------------------------------------------------------- sort, topk, kth
 
 Values sort(Context& c) {
-  c.expect(!is_complex(c.type("self").element), ErrorCode::InvalidArgument, " Sort does not support complex dtypes on CPU");
+  c.expect(!is_complex(c.type("self").element), ErrorCode::InvalidArgument,
+           " Sort does not support complex dtypes on CPU");
   Lane lane = lane_of(c);
   Value order = order_of(key_of(lane.x), c.flag("descending"));
   return {lane.back(take_along(lane.x, order, lane.last())), lane.back(order)};
@@ -126,8 +130,8 @@ bool fits_float(ElementType type) {
   return type == ElementType::F32 || ((is_floating(type) || is_integral(type)) && size_of(type) <= 2);
 }
 
-// What top_k shall rank. It goes by the order of the bits: a NaN comes first or, with its sign set, last, which is where the
-// smallest elements want it.
+// What top_k shall rank. It goes by the order of the bits: a NaN comes first or, with its sign set, last, which is
+// where the smallest elements want it.
 Value ranked(const Value& x, bool largest) {
   Value bits = hlo::constant(*x.builder, ElementType::S32, int64_t{largest ? 0x7fc00000 : 0xffc00000});
   Value nan = hlo::broadcast(hlo::bitcast_convert(bits, ElementType::F32), x.dims());
@@ -155,8 +159,8 @@ Values kthvalue(Context& c) {
   Lane lane = lane_of(c);
   int64_t k = c.integer("k");
   expect_nonempty(c, lane, "kthvalue");
-  c.expect(k >= 1 && k <= lane.size(), ErrorCode::InvalidArgument, "kthvalue(): selected number k out of range for dimension ",
-           lane.dim);
+  c.expect(k >= 1 && k <= lane.size(), ErrorCode::InvalidArgument,
+           "kthvalue(): selected number k out of range for dimension ", lane.dim);
   Value index = cut_last(order_of(key_of(lane.x), false), k - 1, 1);
   Value value = take_along(lane.x, index, lane.last());
   return {lane.pick(value, c.flag("keepdim")), lane.pick(index, c.flag("keepdim"))};
@@ -164,8 +168,8 @@ Values kthvalue(Context& c) {
 
 // ------------------------------------------------------------------------------------------- median and mode
 
-// The position of the lower median along the last dimension, which stays with one element. A NaN is the median of all, or, with
-// `ignore_nan`, of nothing but NaN; they stand at the end of the order.
+// The position of the lower median along the last dimension, which stays with one element. A NaN is the median of all,
+// or, with `ignore_nan`, of nothing but NaN; they stand at the end of the order.
 Value median_position(Context& c, const Value& x, bool ignore_nan) {
   int64_t last = x.rank() - 1, n = x.dims().back();
   Value order = order_of(key_of(x), false);
@@ -207,8 +211,8 @@ Values median_of_dim(Context& c) {
   return {lane.pick(value, c.flag("keepdim")), lane.pick(index, c.flag("keepdim"))};
 }
 
-// In the sorted elements every run of equals counts itself; the first to reach the highest count is the smallest of the most
-// frequent values, and it reaches it at its last occurrence.
+// In the sorted elements every run of equals counts itself; the first to reach the highest count is the smallest of the
+// most frequent values, and it reaches it at its last occurrence.
 Values mode(Context& c) {
   expect_kind(c, c.type("self").element, kIntegral | kReal);
   Lane lane = lane_of(c);
@@ -239,16 +243,16 @@ Values mode(Context& c) {
 
 // ---------------------------------------------------------------------------------- places in a sorted sequence
 
-// The binary search of PyTorch's CPU kernel, all elements in step: [rows, n] or [n] boundaries, as many rows of values. A NaN is
-// never less than a boundary, so it comes to the end.
+// The binary search of PyTorch's CPU kernel, all elements in step: [rows, n] or [n] boundaries, as many rows of values.
+// A NaN is never less than a boundary, so it comes to the end.
 Value binary_search(const Value& boundaries, const Value& sorter, const Value& values, bool right) {
   hlo::Builder& builder = *values.builder;
   int64_t last = boundaries.rank() - 1, n = boundaries.dims().back();
   int64_t rounds = 0;
   while ((int64_t{1} << rounds) <= n) ++rounds;
   Type places = {ElementType::S64, values.dims()};
-  Values inits = {hlo::constant(builder, ElementType::S32, 0), hlo::constant(builder, places, 0), hlo::constant(builder, places, n),
-                  boundaries, values};
+  Values inits = {hlo::constant(builder, ElementType::S32, 0), hlo::constant(builder, places, 0),
+                  hlo::constant(builder, places, n), boundaries, values};
   if (sorter) inits.push_back(sorter);
   auto more = [rounds](const Values& args) { return Values{hlo::lt(args[0], hlo::like(args[0], rounds))}; };
   auto step = [&](const Values& args) {
@@ -273,9 +277,12 @@ Value search(Context& c, const char* boundaries_name, const char* values_name, b
   Value boundaries = c.tensor(boundaries_name, type);
   Value values = c.tensor(values_name, type);
   ElementType result = c.flag("out_int32") ? ElementType::S32 : ElementType::S64;
-  c.expect(c.target_element(0, result) == result, ErrorCode::InvalidArgument, "torch.searchsorted(): output tensor's dtype is wrong, ",
-           "it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype ",
-           scalar_type_name(c.target_element(0, result)), " and out_int32 flag is ", c.flag("out_int32") ? "True" : "False");
+  c.expect(c.target_element(0, result) == result, ErrorCode::InvalidArgument,
+           "torch.searchsorted(): output tensor's dtype is wrong, ",
+           "it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output "
+           "tensor's dtype ",
+           scalar_type_name(c.target_element(0, result)), " and out_int32 flag is ",
+           c.flag("out_int32") ? "True" : "False");
   auto flat = [&](const Value& x) {
     if (!x) return x;
     int64_t length = boundaries.rank() == 1 ? x.type.count() : x.dims().back();
@@ -288,21 +295,21 @@ Value search(Context& c, const char* boundaries_name, const char* values_name, b
 }
 
 Values bucketize(Context& c) {
-  c.expect(c.type("boundaries").rank() == 1, ErrorCode::InvalidArgument, "boundaries tensor must be 1 dimension, but got dim(",
-           c.type("boundaries").rank(), ")");
+  c.expect(c.type("boundaries").rank() == 1, ErrorCode::InvalidArgument,
+           "boundaries tensor must be 1 dimension, but got dim(", c.type("boundaries").rank(), ")");
   return {search(c, "boundaries", "self", c.flag("right"), {})};
 }
 
 void expect_rows(const Context& c) {
   const Dims boundaries = c.type("sorted_sequence").dims, values = c.type("self").dims;
-  bool fits = boundaries.size() == 1 ||
-              (boundaries.size() == values.size() && !boundaries.empty() &&
-               std::equal(boundaries.begin(), boundaries.end() - 1, values.begin()));
+  bool fits = boundaries.size() == 1 || (boundaries.size() == values.size() && !boundaries.empty() &&
+                                         std::equal(boundaries.begin(), boundaries.end() - 1, values.begin()));
   c.expect(!boundaries.empty() || c.is_scalar("self"), ErrorCode::InvalidArgument,
            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1");
-  c.expect(fits, ErrorCode::InvalidArgument, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-           "boundaries tensor and input value tensor must match, but we got boundaries tensor ", to_string(boundaries),
-           " and input value tensor ", to_string(values));
+  c.expect(fits, ErrorCode::InvalidArgument,
+           "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+           "boundaries tensor and input value tensor must match, but we got boundaries tensor ",
+           to_string(boundaries), " and input value tensor ", to_string(values));
 }
 
 Values searchsorted(Context& c) {
@@ -311,8 +318,10 @@ Values searchsorted(Context& c) {
     std::string side = c.text("side");
     c.expect(side == "left" || side == "right", ErrorCode::InvalidArgument,
              "torch.searchsorted(): side can only be 'left' or 'right' but got ", side);
-    c.expect(side == "right" || !right, ErrorCode::InvalidArgument, "torch.searchsorted(): side and right can't be set to opposites, "
-             "got side of ", side, " while right was True");
+    c.expect(side == "right" || !right, ErrorCode::InvalidArgument,
+             "torch.searchsorted(): side and right can't be set to opposites, "
+             "got side of ",
+             side, " while right was True");
     right = side == "right";
   }
   expect_rows(c);
@@ -320,12 +329,14 @@ Values searchsorted(Context& c) {
   if (c.has("sorter")) {
     const Dims boundaries = c.type("sorted_sequence").dims;
     c.expect(c.type("sorter").dims == boundaries, ErrorCode::InvalidArgument,
-             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor ", to_string(boundaries),
-             "and got sorter tensor ", to_string(c.type("sorter").dims));
+             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor ",
+             to_string(boundaries), "and got sorter tensor ", to_string(c.type("sorter").dims));
     c.expect(c.type("sorter").element == ElementType::S64, ErrorCode::InvalidArgument,
-             "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ", scalar_type_name(c.type("sorter").element));
+             "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+             scalar_type_name(c.type("sorter").element));
     sorter = c.tensor("sorter");
-    Value outside = hlo::or_(hlo::lt(sorter, zeros_like(sorter)), hlo::ge(sorter, hlo::like(sorter, boundaries.back())));
+    Value outside =
+        hlo::or_(hlo::lt(sorter, zeros_like(sorter)), hlo::ge(sorter, hlo::like(sorter, boundaries.back())));
     c.require_not(outside, sorter, ErrorCode::InvalidArgument, "torch.searchsorted(): sorter index out of range");
   }
   return {search(c, "sorted_sequence", "self", right, sorter)};
