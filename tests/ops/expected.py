@@ -66,6 +66,13 @@ def is_left_out(name):
 _TIES = "which of equal elements comes first is PyTorch's choice, and differs between its own kernels; the values agree"
 _ROUNDS_ONCE = "sums are kept in float32 and rounded once; the CPU rounds every partial sum to bfloat16"
 _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
+    ("forward", "sort", torch.bfloat16): _TIES,
+    ("forward", "sort", torch.bool): _TIES,
+    ("forward", "argsort", torch.bfloat16): _TIES,
+    ("forward", "argsort", torch.bool): _TIES,
+    ("forward", "topk", torch.bfloat16): _TIES,
+    ("forward", "topk", torch.int64): _TIES,
+    ("forward", "kthvalue", torch.int64): _TIES,
     ("forward", "addbmm", torch.bfloat16): _ROUNDS_ONCE,
     ("forward", "_unsafe_masked_index_put_accumulate", torch.bfloat16): _ROUNDS_ONCE,
     ("forward", "nn.functional.grid_sample", torch.bfloat16): _ROUNDS_ONCE,
