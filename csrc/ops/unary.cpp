@@ -134,7 +134,7 @@ Turn turn(const Value& x) {
   Value rest = hlo::convert((wide - count * like(wide, kHalfPiHigh)) - count * like(wide, kHalfPiLow), ElementType::F32);
   rest = hlo::select(hlo::eq(x, like(x, 0)), x, rest);  // -0 stays
   Value square = rest * rest;
-  Value sine = rest + rest * square * polynomial(square, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880});
+  Value sine = rest * polynomial(square, {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880});
   Value cosine = polynomial(square, {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800});
   return {hlo::convert(count, ElementType::S32), sine, cosine};
 }
