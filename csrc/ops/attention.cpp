@@ -1,12 +1,13 @@
 // Family attention: softmax(scale * query key^T + bias) value. What goes in: query [batch, heads, L, E], key and value
 // [batch, key heads, S, E], an optional bias that broadcasts to [batch, heads, L, S], dropout and a causal mask.
 //
-// Scores and the softmax are float32 for half types; probabilities are rounded to the operands' type for the second product.
-// The forward keeps one number per row (the log of the sum of exponentials), from which the backward makes the
+// Scores and the softmax are float32 for half types; probabilities are rounded to the operands' type for the second
+// product. The forward keeps one number per row (the log of the sum of exponentials), from which the backward makes the
 // probabilities again (Dao et al., https://arxiv.org/abs/2205.14135, algorithm 4).
 #include <cmath>
 #include <optional>
 
+#include "ops/axis.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -25,8 +26,8 @@ struct Shape {
 Shape shape_of(const Context& c) {
   Type query = c.type("query"), key = c.type("key"), value = c.type("value");
   c.expect(query.rank() == 4 && key.rank() == 4 && value.rank() == 4, ErrorCode::InvalidArgument,
-           "scaled_dot_product_attention: Expected query, key and value of 4 dimensions, got ", to_string(query.dims), ", ",
-           to_string(key.dims), " and ", to_string(value.dims));
+           "scaled_dot_product_attention: Expected query, key and value of 4 dimensions, got ", to_string(query.dims),
+           ", ", to_string(key.dims), " and ", to_string(value.dims));
   c.expect(query.element == key.element && query.element == value.element, ErrorCode::InvalidArgument,
            "Expected query, key, and value to have the same dtype, but got query.dtype: ", torch_name(query.element),
            " key.dtype: ", torch_name(key.element), " and value.dtype: ", torch_name(value.element), " instead.");
@@ -36,13 +37,13 @@ Shape shape_of(const Context& c) {
   bool fits = key.dims[0] == shape.batch && value.dims[0] == shape.batch && value.dims[1] == shape.key_heads &&
               value.dims[2] == shape.columns && key.dims[3] == query.dims[3] &&
               (shape.key_heads == shape.heads || (shape.key_heads > 0 && shape.heads % shape.key_heads == 0));
-  c.expect(fits, ErrorCode::InvalidArgument, "scaled_dot_product_attention: sizes of query ", to_string(query.dims), ", key ",
-           to_string(key.dims), " and value ", to_string(value.dims), " do not fit");
+  c.expect(fits, ErrorCode::InvalidArgument, "scaled_dot_product_attention: sizes of query ", to_string(query.dims),
+           ", key ", to_string(key.dims), " and value ", to_string(value.dims), " do not fit");
   return shape;
 }
 
-// Query heads that share a key head become more rows of it: [batch, heads, L, x] as [batch, key heads, group * L, x], and
-// back. So grouped queries need no copies of key and value.
+// Query heads that share a key head become more rows of it: [batch, heads, L, x] as [batch, key heads, group * L, x],
+// and back. So grouped queries need no copies of key and value.
 hlo::Value grouped(const hlo::Value& x, const Shape& shape) {
   return hlo::reshape(x, {shape.batch, shape.key_heads, shape.group() * shape.rows, x.dims()[3]});
 }
@@ -103,7 +104,8 @@ hlo::Value dropout_factor(Context& c, const hlo::Value& state, const Dims& dims,
   hlo::Value one = hlo::scalar_like(p, 1);
   hlo::Value keeps = hlo::ge(top * hlo::like(top, 0x1p-24), hlo::broadcast(p, dims));
   hlo::Value factor = hlo::select(hlo::ge(p, one), hlo::scalar_like(p, 0), one / (one - p));
-  return hlo::select(keeps, hlo::broadcast(hlo::convert(factor, type), dims), hlo::constant(c.builder(), {type, dims}, 0));
+  return hlo::select(keeps, hlo::broadcast(hlo::convert(factor, type), dims),
+                     hlo::constant(c.builder(), {type, dims}, 0));
 }
 
 bool drops(const Context& c) { return c.known("dropout_p") != 0.0; }
@@ -119,14 +121,14 @@ hlo::Value sum_to(const hlo::Value& x, const Dims& dims) {
 
 // --------------------------------------------------------------------------------------------------- lowerings
 
-// output, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, philox_seed, philox_offset, debug_attn_mask. Dense inputs have no
-// cumulative lengths; max_q and max_k are numbers, which the call fills in.
+// output, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, philox_seed, philox_offset, debug_attn_mask. Dense inputs have
+// no cumulative lengths; max_q and max_k are numbers, which the call fills in.
 hlo::Values fused_attention(Context& c) {
   Shape shape = shape_of(c);
   hlo::Value value = c.tensor("value");
   hlo::Value scores = scores_of(c, shape, scaled_query(c));
   ElementType type = scores.element();
-  hlo::Value largest = hlo::reduce(scores, {3}, hlo::Reducer::Max);
+  hlo::Value largest = fold_one(c, scores, 3).reduce(scores, hlo::Reducer::Max);
   // A row without any visible column has probability zero everywhere, not NaN.
   hlo::Value nothing = hlo::eq(largest, hlo::negate(infinity_like(largest)));
   hlo::Value shift = hlo::select(nothing, hlo::like(largest, 0), largest);
@@ -160,14 +162,17 @@ hlo::Values fused_attention_backward(Context& c) {
   hlo::Value probabilities = hlo::exponential(scores - per_row(shift, dims));
   hlo::Value kept = probabilities, factor;
   if (drops(c)) {
-    hlo::Value words = hlo::concatenate({hlo::reshape(c.tensor("philox_seed"), {1}), hlo::reshape(c.tensor("philox_offset"), {1}),
-                                         hlo::constant(c.builder(), {ElementType::S64, {1}}, 0)}, 0);
+    hlo::Value words =
+        hlo::concatenate({hlo::reshape(c.tensor("philox_seed"), {1}), hlo::reshape(c.tensor("philox_offset"), {1}),
+                          hlo::constant(c.builder(), {ElementType::S64, {1}}, 0)},
+                         0);
     factor = dropout_factor(c, hlo::bitcast_convert(words, ElementType::U64), dims, type);
     kept = kept * factor;
   }
   Dims mask = c.ints("grad_input_mask");
   hlo::Values results(4);
-  if (mask[2]) results[2] = hlo::convert(product(c, grouped(hlo::convert(kept, half), shape), 2, grouped(grad, shape), 2), half);
+  if (mask[2])
+    results[2] = hlo::convert(product(c, grouped(hlo::convert(kept, half), shape), 2, grouped(grad, shape), 2), half);
 
   hlo::Value inner = ungrouped(product(c, grouped(grad, shape), 3, value, 3), shape);
   if (factor) inner = inner * factor;
@@ -192,7 +197,8 @@ hlo::Values fused_attention_backward(Context& c) {
 Table attention_table() {
   return {
       row("_scaled_dot_product_fused_attention_overrideable", fused_attention).random().special("dropout_p", {0}),
-      row("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward).special("dropout_p", {0}),
+      row("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward)
+          .special("dropout_p", {0}),
   };
 }
 

@@ -1,5 +1,6 @@
-// Family convolution: forward, transposed and both gradients over any number of spatial dimensions, and the column forms
-// of F.unfold and F.fold. What goes in: [batch, channels, spatial..] and weights [outer channels, inner / groups, kernel..].
+// Family convolution: forward, transposed and both gradients over any number of spatial dimensions, and the column
+// forms of F.unfold and F.fold. What goes in: [batch, channels, spatial..] and weights [outer channels, inner / groups,
+// kernel..].
 //
 // A convolution relates a big tensor (its window slides over it) to a small one. Three products cover every call:
 //   gather   big, weight -> small    forward; input gradient of a transposed convolution
@@ -18,14 +19,16 @@ namespace {
 // ------------------------------------------------------------------------------------------------ shared moves
 
 // Note [Forms of a convolution]
-// Native is one stablehlo.convolution. XLA:CPU runs most of them through an im2col of its own, but some fall into a loop
-// that visits element by element, 10 to 200 times slower (measurements: docs/lowerings.md), and take another form there:
+// Native is one stablehlo.convolution. XLA:CPU runs most of them through an im2col of its own, but some fall into a
+// loop that visits element by element, 10 to 200 times slower, and take another form there (CPU milliseconds of both
+// forms, for [16, 64, 56, 56] and 3x3 kernels):
 //   a reversed window: never used, `reverse` of the weights is an op of its own;
-//   depthwise, groups of one channel -> Taps: per kernel place one shifted multiply-add, and for the weight gradient one
-//     product per kernel row (Note [Rows of a weight gradient]);
-//   other groups -> Dense: one group whose weights are zero between the groups;
-//   three dimensions -> Planes: a sum of convolutions over the last two;
-//   a kernel of more places than the input has elements, which XLA turns into a reversed one -> Columns.
+//   depthwise, groups of one channel -> Taps: per kernel place one shifted multiply-add, and for the weight gradient
+//   one
+//     product per kernel row (Note [Rows of a weight gradient]): 93 to 6, 94 to 11 and 130 to 70;
+//   other groups -> Dense: one group whose weights are zero between the groups; 16 groups: 112 to 42, 127 to 49, 9400
+//   to 57; three dimensions -> Planes: a sum of convolutions over the last two; [2, 16, 16, 28, 28]: 77 to 21; a kernel
+//   of more places than the input has elements, which XLA turns into a reversed one -> Columns.
 // Columns gathers what every kernel place sees into one array and makes one matrix product; a 1x1 kernel is the case in
 // which nothing is gathered.
 enum class Form { Native, Columns, Taps, Dense, Planes };
@@ -49,9 +52,9 @@ struct Convolution {
   Dims weight() const { return joined({small_channels, big_group()}, window.size); }
 };
 
-constexpr int64_t kMostTaps = 64;              // pieces that a program is made of
-constexpr int64_t kMostWeights = 1 << 24;      // elements of dense weights
-constexpr int64_t kWidestRow = 128;            // elements of a row whose pairs are multiplied
+constexpr int64_t kMostTaps = 64;          // pieces that a program is made of
+constexpr int64_t kMostWeights = 1 << 24;  // elements of dense weights
+constexpr int64_t kWidestRow = 128;        // elements of a row whose pairs are multiplied
 
 Form choose_form(bool is_cpu, const Convolution& conv) {
   int64_t places = conv.window.taps();
@@ -71,9 +74,17 @@ Convolution convolution_of(const Context& c, const Type& input, const Dims& weig
     return values.size() == n ? values : Dims(n, values.empty() ? 0 : values[0]);
   };
   bool transposed = c.flag("transposed");
-  Convolution conv{.window = {.first = 2, .input = {}, .size = Dims(weight.begin() + 2, weight.end()), .stride = list("stride"),
-                              .padding = list("padding"), .dilation = list("dilation"), .output = {}},
-                   .batch = input.dims[0], .big_channels = 0, .small_channels = weight[0], .groups = c.integer("groups"),
+  Convolution conv{.window = {.first = 2,
+                              .input = {},
+                              .size = Dims(weight.begin() + 2, weight.end()),
+                              .stride = list("stride"),
+                              .padding = list("padding"),
+                              .dilation = list("dilation"),
+                              .output = {}},
+                   .batch = input.dims[0],
+                   .big_channels = 0,
+                   .small_channels = weight[0],
+                   .groups = c.integer("groups"),
                    .element = input.element};
   conv.big_channels = weight[1] * conv.groups;
   Sliding& window = conv.window;
@@ -82,7 +93,9 @@ Convolution convolution_of(const Context& c, const Type& input, const Dims& weig
     int64_t reach = window.dilation[i] * (window.size[i] - 1) + 1;
     int64_t big = transposed ? (given[i] - 1) * window.stride[i] - 2 * window.padding[i] + reach + extra[i] : given[i];
     window.input.push_back(big);
-    window.output.push_back(transposed ? given[i] : window_positions(big, window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
+    window.output.push_back(
+        transposed ? given[i]
+                   : window_positions(big, window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
     c.expect(window.input[i] > 0 && window.output[i] > 0, ErrorCode::InvalidArgument, "convolution: input of size ",
              to_string(given), " gives an empty output");
   }
@@ -115,7 +128,8 @@ hlo::Value gather_native(Context& c, const Convolution& conv, const hlo::Value& 
     int64_t reach = (window.output[i] - 1) * window.stride[i] + (window.size[i] - 1) * window.dilation[i] + 1;
     form.high.push_back(std::max<int64_t>(0, reach - window.padding[i] - window.input[i]));
   }
-  return hlo::convolution(big, weight, plain_dims(conv.spatial()), form, conv.groups, 1, c.settings().precision, accumulator(conv));
+  return hlo::convolution(big, weight, plain_dims(conv.spatial()), form, conv.groups, 1, c.settings().precision,
+                          accumulator(conv));
 }
 
 // The small tensor with stride - 1 zeros between its elements, slid over by the reversed kernel.
@@ -190,16 +204,18 @@ hlo::Value grouped_small(const Convolution& conv, const hlo::Value& small) {
 
 hlo::Value gather_columns(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& weight) {
   hlo::DotDims dims{.lhs_batch = {0}, .rhs_batch = {1}, .lhs_contract = {2, 3}, .rhs_contract = {2, 3}};
-  hlo::Value result = hlo::dot_general(grouped_weight(conv, weight), columns_of(conv, big), dims, c.settings().precision,
-                                       accumulator(conv));  // [groups, channels, batch, spatial..]
+  hlo::Value result =
+      hlo::dot_general(grouped_weight(conv, weight), columns_of(conv, big), dims, c.settings().precision,
+                       accumulator(conv));  // [groups, channels, batch, spatial..]
   Dims order = Convolution::joined({2, 0, 1}, spatial_from(3, conv.spatial()));
   return hlo::reshape(hlo::transpose(result, order), conv.small());
 }
 
 hlo::Value spread_columns(Context& c, const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
   hlo::DotDims dims{.lhs_batch = {0}, .rhs_batch = {1}, .lhs_contract = {1}, .rhs_contract = {2}};
-  hlo::Value columns = hlo::dot_general(grouped_weight(conv, weight), grouped_small(conv, small), dims, c.settings().precision,
-                                        accumulator(conv));  // [groups, channels, places, batch, spatial..]
+  hlo::Value columns =
+      hlo::dot_general(grouped_weight(conv, weight), grouped_small(conv, small), dims, c.settings().precision,
+                       accumulator(conv));  // [groups, channels, places, batch, spatial..]
   Dims order = Convolution::joined({2, 3, 0, 1}, spatial_from(4, conv.spatial()));
   columns = hlo::transpose(columns, order);
   FoldBack fold(conv.window);
@@ -215,7 +231,8 @@ hlo::Value spread_columns(Context& c, const Convolution& conv, const hlo::Value&
 }
 
 hlo::Value relate_columns(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
-  hlo::DotDims dims{.lhs_batch = {1}, .rhs_batch = {1},
+  hlo::DotDims dims{.lhs_batch = {1},
+                    .rhs_batch = {1},
                     .lhs_contract = Convolution::joined({0}, spatial_from(3, conv.spatial())),
                     .rhs_contract = Convolution::joined({0}, spatial_from(4, conv.spatial()))};
   hlo::Value result = hlo::dot_general(grouped_small(conv, small), columns_of(conv, big), dims, c.settings().precision,
@@ -262,7 +279,8 @@ hlo::Value gather_taps(const Convolution& conv, const hlo::Value& big, const hlo
 hlo::Value spread_taps(const Convolution& conv, const hlo::Value& small, const hlo::Value& weight) {
   FoldBack fold(conv.window);
   hlo::Values lanes;
-  for (int64_t lane = 0; lane < conv.small_group(); ++lane) lanes.push_back(fold.extended(lane_of(conv, small, 1, lane)));
+  for (int64_t lane = 0; lane < conv.small_group(); ++lane)
+    lanes.push_back(fold.extended(lane_of(conv, small, 1, lane)));
   int64_t k = 0;
   return fold.sum([&](const Dims& place) {
     hlo::Value sum;
@@ -277,10 +295,10 @@ hlo::Value spread_taps(const Convolution& conv, const hlo::Value& small, const h
 }
 
 // Note [Rows of a weight gradient]
-// The gradient at one place is the sum over batch and positions of a tap times the small tensor: one number per channel, out
-// of a loop that XLA:CPU does not vectorise. As a matrix product over batch and all positions but those of the last
-// dimension, all pairs of a row's elements come at once, [channel, big element, small element], and place j is the sum over
-// the pairs (o * stride + j * dilation, o), a diagonal: a strided slice of the flattened pairs.
+// The gradient at one place is the sum over batch and positions of a tap times the small tensor: one number per
+// channel, out of a loop that XLA:CPU does not vectorise. As a matrix product over batch and all positions but those of
+// the last dimension, all pairs of a row's elements come at once, [channel, big element, small element], and place j is
+// the sum over the pairs (o * stride + j * dilation, o), a diagonal: a strided slice of the flattened pairs.
 hlo::Value relate_rows(Context& c, const Convolution& conv, const hlo::Value& big, const hlo::Value& small) {
   const Sliding& window = conv.window;
   size_t last = window.rank() - 1;
@@ -289,7 +307,8 @@ hlo::Value relate_rows(Context& c, const Convolution& conv, const hlo::Value& bi
   int64_t width = window.output[last], padded_width = padded.dims().back(), lanes = conv.small_group();
   Dims split = Convolution::joined({conv.batch, conv.big_channels, lanes}, window.output);
   hlo::Value grads = hlo::reshape(small, split);
-  hlo::DotDims dims{.lhs_batch = {1}, .rhs_batch = {1},
+  hlo::DotDims dims{.lhs_batch = {1},
+                    .rhs_batch = {1},
                     .lhs_contract = Convolution::joined({0}, spatial_from(2, static_cast<int64_t>(last))),
                     .rhs_contract = Convolution::joined({0}, spatial_from(3, static_cast<int64_t>(last)))};
   hlo::Values places;
@@ -299,7 +318,8 @@ hlo::Value relate_rows(Context& c, const Convolution& conv, const hlo::Value& bi
     int64_t stride = window.stride[last] * width + 1;
     for (int64_t j = 0; j < window.size[last]; ++j) {
       int64_t start = j * window.dilation[last] * width;
-      hlo::Value diagonal = hlo::slice(pairs, {0, start}, {conv.small_channels, start + (width - 1) * stride + 1}, {1, stride});
+      hlo::Value diagonal =
+          hlo::slice(pairs, {0, start}, {conv.small_channels, start + (width - 1) * stride + 1}, {1, stride});
       places.push_back(hlo::reshape(hlo::reduce(diagonal, {1}, hlo::Reducer::Add), {conv.small_channels, 1}));
     }
   }
@@ -431,7 +451,8 @@ hlo::Value gather(Context& c, const Convolution& conv, const hlo::Value& big, co
     case Form::Columns: return gather_columns(c, conv, big, weight);
     case Form::Dense: return gather(c, ungrouped(conv), big, dense_weight(conv, weight));
     case Form::Planes: return gather_planes(c, conv, big, weight);
-    case Form::Taps: return gather_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
+    case Form::Taps:
+      return gather_taps(conv, hlo::convert(big, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
 }
@@ -441,7 +462,8 @@ hlo::Value spread(Context& c, const Convolution& conv, const hlo::Value& small, 
     case Form::Columns: return spread_columns(c, conv, small, weight);
     case Form::Dense: return spread(c, ungrouped(conv), small, dense_weight(conv, weight));
     case Form::Planes: return spread_planes(c, conv, small, weight);
-    case Form::Taps: return spread_taps(conv, hlo::convert(small, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
+    case Form::Taps:
+      return spread_taps(conv, hlo::convert(small, accumulator(conv)), hlo::convert(weight, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
 }
@@ -451,14 +473,15 @@ hlo::Value relate(Context& c, const Convolution& conv, const hlo::Value& big, co
     case Form::Columns: return relate_columns(c, conv, big, small);
     case Form::Dense: return grouped_from_dense(conv, relate(c, ungrouped(conv), big, small));
     case Form::Planes: return relate_planes(c, conv, big, small);
-    case Form::Taps: return relate_taps(c, conv, hlo::convert(big, accumulator(conv)), hlo::convert(small, accumulator(conv)));
+    case Form::Taps:
+      return relate_taps(c, conv, hlo::convert(big, accumulator(conv)), hlo::convert(small, accumulator(conv)));
   }
   fail(ErrorCode::Internal, "convolution: unknown form");
 }
 
 void expect_same_element(const Context& c, const Type& input, const Type& weight) {
-  c.expect(input.element == weight.element, ErrorCode::InvalidArgument, "Input type (", torch_name(input.element), ") and weight type (",
-           torch_name(weight.element), ") should be the same");
+  c.expect(input.element == weight.element, ErrorCode::InvalidArgument, "Input type (", torch_name(input.element),
+           ") and weight type (", torch_name(weight.element), ") should be the same");
 }
 
 hlo::Values convolution(Context& c) {
@@ -497,19 +520,28 @@ hlo::Values convolution_backward(Context& c) {
 }
 
 // --------------------------------------------------------------------------------------- unfold, fold, columns
-// [batch, channels, height, width] to [batch, channels * places, positions] and the transpose; the batch may be missing.
+// [batch, channels, height, width] to [batch, channels * places, positions] and the transpose; the batch may be
+// missing.
 
 Sliding column_window(const Context& c, const Dims& input) {
-  Sliding window{.first = 2, .input = input, .size = c.ints("kernel_size"), .stride = c.ints("stride"),
-                 .padding = c.ints("padding"), .dilation = c.ints("dilation"), .output = {}};
+  Sliding window{.first = 2,
+                 .input = input,
+                 .size = c.ints("kernel_size"),
+                 .stride = c.ints("stride"),
+                 .padding = c.ints("padding"),
+                 .dilation = c.ints("dilation"),
+                 .output = {}};
   for (Dims* list : {&window.size, &window.stride, &window.padding, &window.dilation})
     if (list->size() == 1) list->push_back((*list)[0]);
   for (size_t i = 0; i < 2; ++i) {
-    c.expect(window.size[i] > 0 && window.stride[i] > 0 && window.dilation[i] > 0 && window.padding[i] >= 0, ErrorCode::InvalidArgument,
-             "kernel size, stride and dilation should be greater than zero and padding non-negative, but got kernel_size: ",
-             to_string(window.size), ", stride: ", to_string(window.stride), ", dilation: ", to_string(window.dilation),
-             ", padding: ", to_string(window.padding));
-    window.output.push_back(window_positions(input[i], window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
+    c.expect(
+        window.size[i] > 0 && window.stride[i] > 0 && window.dilation[i] > 0 && window.padding[i] >= 0,
+        ErrorCode::InvalidArgument,
+        "kernel size, stride and dilation should be greater than zero and padding non-negative, but got kernel_size: ",
+        to_string(window.size), ", stride: ", to_string(window.stride), ", dilation: ", to_string(window.dilation),
+        ", padding: ", to_string(window.padding));
+    window.output.push_back(
+        window_positions(input[i], window.size[i], window.stride[i], window.padding[i], window.dilation[i]));
   }
   return window;
 }
@@ -518,7 +550,8 @@ hlo::Values im2col(Context& c) {
   hlo::Value x = c.tensor("self");
   bool batched = x.rank() == 4;
   c.expect(batched || x.rank() == 3, ErrorCode::InvalidArgument,
-           "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+           "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+           "but got: ",
            to_string(x.dims()));
   if (!batched) x = hlo::reshape(x, Convolution::joined({1}, x.dims()));
   Sliding window = column_window(c, {x.dims()[2], x.dims()[3]});
@@ -539,7 +572,8 @@ hlo::Values col2im(Context& c) {
   hlo::Value x = c.tensor("self");
   bool batched = x.rank() == 3;
   c.expect(batched || x.rank() == 2, ErrorCode::InvalidArgument,
-           "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ",
+           "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+           "input, but got: ",
            to_string(x.dims()));
   if (!batched) x = hlo::reshape(x, Convolution::joined({1}, x.dims()));
   Dims size = c.ints("output_size");
@@ -547,11 +581,12 @@ hlo::Values col2im(Context& c) {
   Sliding window = column_window(c, size);
   int64_t batch = x.dims()[0], places = window.taps(), count = product(window.output);
   c.expect(x.dims()[1] % places == 0, ErrorCode::InvalidArgument,
-           "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=", x.dims()[1],
-           " and kernel_size=", to_string(window.size));
+           "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=",
+           x.dims()[1], " and kernel_size=", to_string(window.size));
   c.expect(window.output[0] > 0 && window.output[1] > 0 && x.dims()[2] == count, ErrorCode::InvalidArgument,
-           "Given output_size=", to_string(size), ", kernel_size=", to_string(window.size), ", dilation=", to_string(window.dilation),
-           ", padding=", to_string(window.padding), ", stride=", to_string(window.stride),
+           "Given output_size=", to_string(size), ", kernel_size=", to_string(window.size),
+           ", dilation=", to_string(window.dilation), ", padding=", to_string(window.padding),
+           ", stride=", to_string(window.stride),
            ", expected size of input's dimension 2 to match the calculated number of sliding blocks ", count,
            ", but got input.size(2)=", x.dims()[2]);
   int64_t channels = x.dims()[1] / places, k = 0;

@@ -1,5 +1,5 @@
-// Family matmul: products of matrices and vectors, and distances between rows. What goes in: two operands of one element
-// type, for the add forms a third one and the numbers beta and alpha.
+// Family matmul: products of matrices and vectors, and distances between rows. What goes in: two operands of one
+// element type, for the add forms a third one and the numbers beta and alpha.
 //
 // Half types are multiplied as they are and accumulated in float32; beta, alpha and the added operand join in float32
 // too, and the result is rounded once.
@@ -75,8 +75,9 @@ hlo::Values mm(Context& c) {
   expect_rank(c, "mat2", 2);
   hlo::Value a = c.tensor("self"), b = c.tensor("mat2");
   expect_multiplicable(c, "addmm_impl_cpu_", a.element());
-  c.expect(a.element() == b.element(), ErrorCode::InvalidArgument, "expected m1 and m2 to have the same dtype, but got: ",
-           torch_name(a.element()), " != ", torch_name(b.element()));
+  c.expect(a.element() == b.element(), ErrorCode::InvalidArgument,
+           "expected m1 and m2 to have the same dtype, but got: ", torch_name(a.element()),
+           " != ", torch_name(b.element()));
   return {contract(c, a, b, kMatrix)};
 }
 
@@ -112,14 +113,15 @@ hlo::Values addbmm(Context& c) {
   expect_same_types(c, {"self", "batch1", "batch2"});
   Type a = c.type("batch1"), b = c.type("batch2");
   expect_multiplicable(c, "addbmm", a.element);
-  c.expect(a.dims[0] == b.dims[0], ErrorCode::InvalidArgument, "batch1 and batch2 must have same number of batches, got ",
-           a.dims[0], " and ", b.dims[0]);
+  c.expect(a.dims[0] == b.dims[0], ErrorCode::InvalidArgument,
+           "batch1 and batch2 must have same number of batches, got ", a.dims[0], " and ", b.dims[0]);
   c.expect(a.dims[2] == b.dims[1], ErrorCode::InvalidArgument, "Incompatible matrix sizes for bmm (", a.dims[1], "x",
            a.dims[2], " and ", b.dims[1], "x", b.dims[2], ")");
   hlo::Value sum = contract(c, c.tensor("batch1"), c.tensor("batch2"), kSumOfBatch);
   Type self = c.type("self");
-  c.expect(broadcast_dims(self.dims, sum.dims()) == sum.dims(), ErrorCode::InvalidArgument, "The expanded size of the tensor ",
-           to_string(sum.dims()), " must match the existing size ", to_string(self.dims));
+  c.expect(broadcast_dims(self.dims, sum.dims()) == sum.dims(), ErrorCode::InvalidArgument,
+           "The expanded size of the tensor ", to_string(sum.dims()), " must match the existing size ",
+           to_string(self.dims));
   return {hlo::convert(add_scaled(c, sum), self.element)};
 }
 
@@ -135,8 +137,8 @@ template <bool conjugate>
 hlo::Values dot(Context& c) {
   const char* second = conjugate ? "other" : "tensor";
   hlo::Value a = c.tensor("self"), b = c.tensor(second);
-  c.expect(a.rank() == 1 && b.rank() == 1, ErrorCode::InvalidArgument, "1D tensors expected, but got ", a.rank(), "D and ",
-           b.rank(), "D tensors");
+  c.expect(a.rank() == 1 && b.rank() == 1, ErrorCode::InvalidArgument, "1D tensors expected, but got ", a.rank(),
+           "D and ", b.rank(), "D tensors");
   c.expect(a.element() == b.element(), ErrorCode::InvalidArgument,
            "dot : expected both vectors to have same dtype, but found ", torch_name(a.element()), " and ",
            torch_name(b.element()));
@@ -153,10 +155,11 @@ hlo::Values int_mm(Context& c) {
   expect_rank(c, "self", 2);
   expect_rank(c, "mat2", 2);
   hlo::Value a = c.tensor("self"), b = c.tensor("mat2");
-  c.expect(a.dims()[1] == b.dims()[0], ErrorCode::InvalidArgument, "int_mm: self.size(1) needs to match mat2.size(0) but got ",
-           a.dims()[1], " and ", b.dims()[0]);
+  c.expect(a.dims()[1] == b.dims()[0], ErrorCode::InvalidArgument,
+           "int_mm: self.size(1) needs to match mat2.size(0) but got ", a.dims()[1], " and ", b.dims()[0]);
   c.expect(a.element() == ElementType::S8 && b.element() == ElementType::S8, ErrorCode::InvalidArgument,
-           "int_mm: expected self and mat2 of dtype int8, got ", torch_name(a.element()), " and ", torch_name(b.element()));
+           "int_mm: expected self and mat2 of dtype int8, got ", torch_name(a.element()), " and ",
+           torch_name(b.element()));
   return {hlo::dot_general(a, b, kMatrix, c.settings().precision, ElementType::S32)};
 }
 
@@ -173,7 +176,8 @@ hlo::Value norm_of(Context& c, const hlo::Value& difference) {
   hlo::Value size = hlo::abs(difference);
   Dims last{difference.rank() - 1};
   std::optional<double> p = c.known("p");
-  if (p == 0.0) return hlo::reduce(hlo::convert(hlo::ne(size, hlo::like(size, 0)), size.element()), last, hlo::Reducer::Add);
+  if (p == 0.0)
+    return hlo::reduce(hlo::convert(hlo::ne(size, hlo::like(size, 0)), size.element()), last, hlo::Reducer::Add);
   if (p == 1.0) return hlo::reduce(size, last, hlo::Reducer::Add);
   if (p == 2.0) return hlo::sqrt(hlo::reduce(difference * difference, last, hlo::Reducer::Add));
   if (p == INFINITY) return hlo::reduce(size, hlo::constant(c.builder(), size.element(), 0), last, hlo::Reducer::Max);
@@ -205,7 +209,8 @@ struct Pairs {
   hlo::Value left, right;
 };
 Pairs all_pairs(const hlo::Value& x1, const hlo::Value& x2) {
-  Dims batch = broadcast_dims(Dims(x1.dims().begin(), x1.dims().end() - 2), Dims(x2.dims().begin(), x2.dims().end() - 2));
+  Dims batch =
+      broadcast_dims(Dims(x1.dims().begin(), x1.dims().end() - 2), Dims(x2.dims().begin(), x2.dims().end() - 2));
   int64_t p = x1.dims()[x1.dims().size() - 2], r = x2.dims()[x2.dims().size() - 2], m = x1.dims().back();
   Dims left = x1.dims(), right = x2.dims(), full = batch;
   left.insert(left.size() - 1, 1);
@@ -218,7 +223,8 @@ Pairs all_pairs(const hlo::Value& x1, const hlo::Value& x2) {
 hlo::Value euclidean_by_product(Context& c, const hlo::Value& x1, const hlo::Value& x2) {
   Pairs pairs;
   int64_t rank = std::max(x1.rank(), x2.rank());
-  Dims batch = broadcast_dims(Dims(x1.dims().begin(), x1.dims().end() - 2), Dims(x2.dims().begin(), x2.dims().end() - 2));
+  Dims batch =
+      broadcast_dims(Dims(x1.dims().begin(), x1.dims().end() - 2), Dims(x2.dims().begin(), x2.dims().end() - 2));
   auto extended = [&](const hlo::Value& x, double factor, bool norm_first) {
     Dims dims = batch;
     dims.push_back(x.dims()[x.dims().size() - 2]);
@@ -228,7 +234,8 @@ hlo::Value euclidean_by_product(Context& c, const hlo::Value& x1, const hlo::Val
     column.back() = 1;
     hlo::Value norm = hlo::reshape(hlo::reduce(full * full, {rank - 1}, hlo::Reducer::Add), column);
     hlo::Value one = hlo::like(norm, 1);
-    return hlo::concatenate({full * hlo::like(full, factor), norm_first ? norm : one, norm_first ? one : norm}, rank - 1);
+    return hlo::concatenate({full * hlo::like(full, factor), norm_first ? norm : one, norm_first ? one : norm},
+                            rank - 1);
   };
   hlo::DotDims dims{.lhs_contract = {rank - 1}, .rhs_contract = {rank - 1}};
   for (int64_t i = 0; i < rank - 2; ++i) dims.lhs_batch.push_back(i), dims.rhs_batch.push_back(i);
@@ -279,7 +286,8 @@ Numbers pair_numbers(hlo::Builder& builder, int64_t n) {
 }
 
 hlo::Value rows_at(const hlo::Value& x, const hlo::Value& numbers) {
-  return hlo::gather(x, numbers, {.offset_dims = {1}, .collapsed_slice_dims = {0}, .start_index_map = {0}, .index_vector_dim = 1},
+  return hlo::gather(x, numbers,
+                     {.offset_dims = {1}, .collapsed_slice_dims = {0}, .start_index_map = {0}, .index_vector_dim = 1},
                      {1, x.dims()[1]});
 }
 
@@ -303,7 +311,10 @@ hlo::Values pdist_backward(Context& c) {
     return hlo::broadcast_in_dim(hlo::reshape(c.tensor(name), {difference.dims()[0]}), difference.dims(), {0});
   };
   hlo::Value grad = norm_gradient(c, difference, per_entry("grad"), per_entry("pdist"));
-  hlo::ScatterDims dims{.update_window_dims = {1}, .inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1};
+  hlo::ScatterDims dims{.update_window_dims = {1},
+                        .inserted_window_dims = {0},
+                        .scatter_dims_to_operand_dims = {0},
+                        .index_vector_dim = 1};
   hlo::Value sum = hlo::scatter({zero}, pairs.i, {grad}, dims, hlo::body_of(hlo::Reducer::Add))[0];
   return {hlo::scatter({sum}, pairs.j, {hlo::negate(grad)}, dims, hlo::body_of(hlo::Reducer::Add))[0]};
 }

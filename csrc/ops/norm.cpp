@@ -1,8 +1,8 @@
 // Family norm: mean and variance taken away, scale and shift put on: batch, layer, group and RMS norm, forward and
 // backward. What goes in: the input, optional weight and bias, for batch norm the running statistics.
 //
-// All sums are taken in float32 for half types (float64 for double). The variance is the mean of (x - mean)^2, two passes
-// as torch takes them, since E[x^2] - mean^2 cancels.
+// All sums are taken in float32 for half types (float64 for double). The variance is the mean of (x - mean)^2, two
+// passes as torch takes them, since E[x^2] - mean^2 cancels.
 #include <cmath>
 #include <limits>
 
@@ -25,8 +25,10 @@ struct Averaged {
     for (size_t i = 0; i < dims.size(); ++i) {
       bool is_over = false;
       for (int64_t dim : over) is_over = is_over || dim == static_cast<int64_t>(i);
-      if (is_over) product *= dims[i];
-      else kept.push_back(static_cast<int64_t>(i));
+      if (is_over)
+        product *= dims[i];
+      else
+        kept.push_back(static_cast<int64_t>(i));
     }
     count = static_cast<double>(product);
   }
@@ -44,10 +46,16 @@ struct Averaged {
 struct Moments {
   hlo::Value mean, variance;
 };
+// A float32 sum of many large numbers has lost the digits that a small spread is made of (the CPU's kernels sum in
+// double). The same second pass that gives the variance also gives what the mean is off by.
 Moments moments(const hlo::Value& x, const Averaged& averaged) {
+  constexpr double kManyElements = 1024;
   hlo::Value mean = averaged.mean(x);
   hlo::Value centred = x - averaged.spread(mean, x.dims());
-  return {mean, averaged.mean(centred * centred)};
+  hlo::Value variance = averaged.mean(centred * centred);
+  if (averaged.count < kManyElements) return {mean, variance};
+  hlo::Value off = averaged.mean(centred);
+  return {mean + off, variance - off * off};
 }
 
 hlo::Value inverse_deviation(Context& c, const hlo::Value& variance) {
@@ -64,7 +72,8 @@ hlo::Value affine(Context& c, hlo::Value x, const Spread& spread) {
 
 // The gradient of the input of (x - mean) * rstd: with g = grad * weight,
 // rstd * (g - mean(g) - xhat * mean(g * xhat)).
-hlo::Value input_gradient(const hlo::Value& g, const hlo::Value& xhat, const hlo::Value& rstd, const Averaged& averaged) {
+hlo::Value input_gradient(const hlo::Value& g, const hlo::Value& xhat, const hlo::Value& rstd,
+                          const Averaged& averaged) {
   const Dims& dims = g.dims();
   hlo::Value along = xhat * averaged.spread(averaged.mean(g * xhat), dims);
   return averaged.spread(rstd, dims) * (g - averaged.spread(averaged.mean(g), dims) - along);
@@ -73,7 +82,8 @@ hlo::Value input_gradient(const hlo::Value& g, const hlo::Value& xhat, const hlo
 bool wants(const Context& c, size_t gradient) { return c.ints("output_mask")[gradient] != 0; }
 
 void expect_floating(const Context& c, const char* kernel, ElementType type) {
-  c.expect(is_floating(type), ErrorCode::NotImplemented, "\"", kernel, "\" not implemented for '", torch_name(type), "'");
+  c.expect(is_floating(type), ErrorCode::NotImplemented, "\"", kernel, "\" not implemented for '", torch_name(type),
+           "'");
 }
 
 // Statistics of a half-precision input are kept in the type of its float32 parameters, else in its own type.
@@ -100,7 +110,8 @@ void expect_channels(const Context& c, const char* argument) {
   c.expect(dims.size() >= 2, ErrorCode::InvalidArgument, "Expected at least 2 dimensions, got ", to_string(dims));
   if (!c.has(argument)) return;
   int64_t found = c.type(argument).count();
-  c.expect(found == dims[1], ErrorCode::InvalidArgument, argument, " should contain ", dims[1], " elements not ", found);
+  c.expect(found == dims[1], ErrorCode::InvalidArgument, argument, " should contain ", dims[1], " elements not ",
+           found);
 }
 
 // momentum * seen + (1 - momentum) * running, in the type of the running statistic; empty where there is none.
@@ -145,8 +156,10 @@ BatchNorm normalize_batch(Context& c, bool training) {
   hlo::Value rstd = inverse_deviation(c, found.variance);
   auto spread = [&](const hlo::Value& value) { return per_channel(value, x.dims()); };
   hlo::Value out = affine(c, (x - spread(found.mean)) * spread(rstd), spread);
-  BatchNorm result{hlo::convert(out, input.element()), hlo::convert(found.mean, saved), hlo::convert(rstd, saved), running};
-  if (!training) result.mean = result.rstd = hlo::constant(c.builder(), {saved, {0}}, 0);  // nothing to save, as torch has it
+  BatchNorm result{hlo::convert(out, input.element()), hlo::convert(found.mean, saved), hlo::convert(rstd, saved),
+                   running};
+  if (!training)
+    result.mean = result.rstd = hlo::constant(c.builder(), {saved, {0}}, 0);  // nothing to save, as torch has it
   return result;
 }
 
@@ -231,8 +244,8 @@ hlo::Values batch_norm_elemt(Context& c) {
   return {hlo::convert(affine(c, xhat, spread), input.element())};
 }
 
-// Rows of mean and invstd are processes with their own number of elements. The union of sets has the mean of all elements
-// and the sum of the sets' squares plus their distances from it.
+// Rows of mean and invstd are processes with their own number of elements. The union of sets has the mean of all
+// elements and the sum of the sets' squares plus their distances from it.
 hlo::Values gather_stats(Context& c, const hlo::Value& counts) {
   ElementType type = counts.element();
   hlo::Value mean = c.tensor("mean", type), rstd = c.tensor("invstd", type);
@@ -257,7 +270,8 @@ hlo::Values batch_norm_gather_stats_with_counts(Context& c) {
 
 hlo::Values batch_norm_gather_stats(Context& c) {
   ElementType type = compute_type(c.type("mean").element);
-  return gather_stats(c, hlo::constant(c.builder(), {type, {c.type("mean").dims[0]}}, static_cast<double>(c.integer("count"))));
+  return gather_stats(
+      c, hlo::constant(c.builder(), {type, {c.type("mean").dims[0]}}, static_cast<double>(c.integer("count"))));
 }
 
 hlo::Values batch_norm_backward_reduce(Context& c) {
@@ -284,7 +298,8 @@ hlo::Values batch_norm_backward_elemt(Context& c) {
   Dims all;
   for (int64_t i = 0; i < count.rank(); ++i) all.push_back(i);
   hlo::Value rstd = c.tensor("invstd", type);
-  hlo::Value share = hlo::broadcast(hlo::constant(c.builder(), type, 1) / hlo::reduce(count, all, hlo::Reducer::Add), rstd.dims());
+  hlo::Value share =
+      hlo::broadcast(hlo::constant(c.builder(), type, 1) / hlo::reduce(count, all, hlo::Reducer::Add), rstd.dims());
   hlo::Value centred = hlo::convert(input, type) - spread(c.tensor("mean", type));
   hlo::Value inner = grad - spread(c.tensor("sum_dy", type) * share) -
                      centred * spread(c.tensor("sum_dy_xmu", type) * share * rstd * rstd);
@@ -301,7 +316,9 @@ struct Layer {
   Dims statistics;
   Dims trailing;
 
-  hlo::Value spread_parameter(const hlo::Value& x, const Dims& dims) const { return hlo::broadcast_in_dim(x, dims, trailing); }
+  hlo::Value spread_parameter(const hlo::Value& x, const Dims& dims) const {
+    return hlo::broadcast_in_dim(x, dims, trailing);
+  }
   // A saved statistic without its ones, in another type.
   hlo::Value saved(Context& c, const char* name, ElementType type) const {
     Dims leading(statistics.begin(), statistics.begin() + static_cast<int64_t>(averaged.kept.size()));
@@ -313,14 +330,17 @@ Layer layer_of(Context& c) {
   Dims shape = c.ints("normalized_shape");
   size_t outer = dims.size() - std::min(dims.size(), shape.size());
   c.expect(!shape.empty(), ErrorCode::InvalidArgument,
-           "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ",
+           "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+           "normalized_shape = ",
            to_string(shape));
-  c.expect(shape == Dims(dims.begin() + outer, dims.end()), ErrorCode::InvalidArgument, "Given normalized_shape=", to_string(shape),
-           ", expected input with shape [*, ", to_string(shape).substr(1), ", but got input of size", to_string(dims));
+  c.expect(shape == Dims(dims.begin() + outer, dims.end()), ErrorCode::InvalidArgument,
+           "Given normalized_shape=", to_string(shape), ", expected input with shape [*, ", to_string(shape).substr(1),
+           ", but got input of size", to_string(dims));
   for (const char* name : {"weight", "bias"})
     if (c.has(name))
-      c.expect(c.type(name).dims == shape, ErrorCode::InvalidArgument, "Expected ", name, " to be of same shape as normalized_shape, but got ",
-               name, " of shape ", to_string(c.type(name).dims), " and normalized_shape = ", to_string(shape));
+      c.expect(c.type(name).dims == shape, ErrorCode::InvalidArgument, "Expected ", name,
+               " to be of same shape as normalized_shape, but got ", name, " of shape ", to_string(c.type(name).dims),
+               " and normalized_shape = ", to_string(shape));
   Dims leading, trailing, statistics = dims;
   for (size_t i = 0; i < dims.size(); ++i) (i < outer ? leading : trailing).push_back(static_cast<int64_t>(i));
   for (size_t i = outer; i < dims.size(); ++i) statistics[i] = 1;
@@ -337,7 +357,8 @@ hlo::Values native_layer_norm(Context& c) {
   hlo::Value xhat = (x - layer.averaged.spread(found.mean, x.dims())) * layer.averaged.spread(rstd, x.dims());
   hlo::Value out = affine(c, xhat, [&](const hlo::Value& value) { return layer.spread_parameter(value, x.dims()); });
   // Statistics stay in the compute type, as PyTorch has it for every device but the CPU.
-  return {hlo::convert(out, input.element()), hlo::reshape(found.mean, layer.statistics), hlo::reshape(rstd, layer.statistics)};
+  return {hlo::convert(out, input.element()), hlo::reshape(found.mean, layer.statistics),
+          hlo::reshape(rstd, layer.statistics)};
 }
 
 hlo::Values native_layer_norm_backward(Context& c) {
@@ -365,7 +386,8 @@ hlo::Values fused_rms_norm(Context& c) {
   Layer layer = layer_of(c);
   hlo::Value x = hlo::convert(input, compute_type(input.element()));
   hlo::Value square = layer.averaged.mean(x * x);
-  double smallest = x.element() == ElementType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  double smallest =
+      x.element() == ElementType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   hlo::Value rstd = c.has("eps") ? inverse_deviation(c, square) : hlo::rsqrt(square + hlo::like(square, smallest));
   hlo::Value out = x * layer.averaged.spread(rstd, x.dims());
   if (c.has("weight")) out = out * layer.spread_parameter(c.tensor("weight", x.element()), x.dims());
@@ -385,7 +407,8 @@ hlo::Values fused_rms_norm_backward(Context& c) {
     hlo::Value along = layer.averaged.spread(layer.averaged.mean(g * xhat), x.dims());
     results[0] = hlo::convert(rstd * (g - xhat * along), input.element());
   }
-  if (wants(c, 1)) results[1] = hlo::convert(layer.rows.sum(grad * xhat), statistics_type(c, input.element(), {"weight"}));
+  if (wants(c, 1))
+    results[1] = hlo::convert(layer.rows.sum(grad * xhat), statistics_type(c, input.element(), {"weight"}));
   return results;
 }
 
@@ -423,7 +446,8 @@ hlo::Values native_group_norm(Context& c) {
   hlo::Value rstd = inverse_deviation(c, found.variance);
   hlo::Value xhat = (x - averaged.spread(found.mean, x.dims())) * averaged.spread(rstd, x.dims());
   hlo::Value out = affine(c, xhat, [&](const hlo::Value& value) { return per_group_channel(value, groups); });
-  return {hlo::convert(hlo::reshape(out, input.dims()), input.element()), hlo::convert(found.mean, saved), hlo::convert(rstd, saved)};
+  return {hlo::convert(hlo::reshape(out, input.dims()), input.element()), hlo::convert(found.mean, saved),
+          hlo::convert(rstd, saved)};
 }
 
 hlo::Values native_group_norm_backward(Context& c) {
@@ -503,7 +527,8 @@ Table norm_table() {
       row("batch_norm_elemt", batch_norm_elemt),
       row("batch_norm_elemt.out", batch_norm_elemt),
       row("batch_norm_gather_stats", batch_norm_gather_stats).writing({"running_mean", "running_var"}),
-      row("batch_norm_gather_stats_with_counts", batch_norm_gather_stats_with_counts).writing({"running_mean", "running_var"}),
+      row("batch_norm_gather_stats_with_counts", batch_norm_gather_stats_with_counts)
+          .writing({"running_mean", "running_var"}),
       row("batch_norm_backward_reduce", batch_norm_backward_reduce),
       row("batch_norm_backward_elemt", batch_norm_backward_elemt),
 

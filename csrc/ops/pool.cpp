@@ -1,5 +1,5 @@
-// Family pool: the largest or the mean element under a sliding window, over the last one to three dimensions. What goes in:
-// the tensor and its window; the backward forms get the gradient of the result.
+// Family pool: the largest or the mean element under a sliding window, over the last one to three dimensions. What goes
+// in: the tensor and its window; the backward forms get the gradient of the result.
 //
 // Windows are taken apart into taps (window.h): one strided slice per place, combined elementwise, which XLA fuses into
 // one vectorised loop; its own reduce_window and select_and_scatter visit elements one by one.
@@ -18,26 +18,37 @@ namespace {
 Dims list(const Context& c, const char* name, size_t n, const Dims& fallback) {
   Dims values = c.call().find(name) ? c.ints(name) : Dims();
   if (values.empty()) return fallback;
-  c.expect(values.size() == 1 || values.size() == n, ErrorCode::InvalidArgument, name, " must either be a single int, or a tuple of ",
-           n, " ints");
+  c.expect(values.size() == 1 || values.size() == n, ErrorCode::InvalidArgument, name,
+           " must either be a single int, or a tuple of ", n, " ints");
   return values.size() == n ? values : Dims(n, values[0]);
 }
 
 Sliding sliding(const Context& c, const Dims& dims, size_t n) {
-  c.expect(dims.size() == n + 1 || dims.size() == n + 2, ErrorCode::InvalidArgument, "expected a ", n + 1, "D or ", n + 2,
-           "D input, got ", to_string(dims));
-  Sliding window{.first = static_cast<int64_t>(dims.size() - n), .input = Dims(dims.end() - n, dims.end()),
-                 .size = list(c, "kernel_size", n, {}), .stride = {}, .padding = {}, .dilation = {}, .output = {}};
+  c.expect(dims.size() == n + 1 || dims.size() == n + 2, ErrorCode::InvalidArgument, "expected a ", n + 1, "D or ",
+           n + 2, "D input, got ", to_string(dims));
+  Sliding window{.first = static_cast<int64_t>(dims.size() - n),
+                 .input = Dims(dims.end() - n, dims.end()),
+                 .size = list(c, "kernel_size", n, {}),
+                 .stride = {},
+                 .padding = {},
+                 .dilation = {},
+                 .output = {}};
   window.stride = list(c, "stride", n, window.size);
   window.padding = list(c, "padding", n, Dims(n, 0));
   window.dilation = list(c, "dilation", n, Dims(n, 1));
   for (size_t i = 0; i < n; ++i) {
     c.expect(window.size[i] > 0 && window.stride[i] > 0 && window.dilation[i] > 0, ErrorCode::InvalidArgument,
              "kernel size, stride and dilation should be greater than zero");
-    int64_t effective = (window.size[i] - 1) * window.dilation[i] + 1;
-    c.expect(window.padding[i] >= 0 && window.padding[i] <= effective / 2, ErrorCode::InvalidArgument,
-             "pad should be at most half of effective kernel size, but got pad=", window.padding[i], ", kernel_size=",
-             window.size[i], " and dilation=", window.dilation[i]);
+    // torch's kernels for volumes do not count the dilation here.
+    int64_t effective = n == 3 ? window.size[i] : (window.size[i] - 1) * window.dilation[i] + 1;
+    bool fits = window.padding[i] >= 0 && window.padding[i] <= effective / 2;
+    c.expect(fits || n != 3, ErrorCode::InvalidArgument,
+             "pad should be smaller than or equal to half of kernel size, but got kT: ", window.size[0],
+             " kW: ", window.size[n - 1], " kH: ", window.size[n - 2], " padT: ", window.padding[0],
+             " padW: ", window.padding[n - 1], " padH: ", window.padding[n - 2]);
+    c.expect(fits, ErrorCode::InvalidArgument,
+             "pad should be at most half of effective kernel size, but got pad=", window.padding[i],
+             ", kernel_size=", window.size[i], " and dilation=", window.dilation[i]);
     window.output.push_back(window_positions(window.input[i], window.size[i], window.stride[i], window.padding[i],
                                              window.dilation[i], c.flag("ceil_mode")));
     c.expect(window.output[i] > 0, ErrorCode::InvalidArgument, "Given input size: ", to_string(window.input),
@@ -63,7 +74,8 @@ hlo::Value is_nan(const hlo::Value& x) { return hlo::ne(x, x); }
 
 // Adds numbers to the elements of flat positions, per plane: the backward of every max pool with indices.
 // Leading dimensions are planes; the last n of both are flattened.
-hlo::Value scatter_planes(const hlo::Value& values, const hlo::Value& indices, const Dims& input, size_t n, bool accumulate) {
+hlo::Value scatter_planes(const hlo::Value& values, const hlo::Value& indices, const Dims& input, size_t n,
+                          bool accumulate) {
   int64_t planes = product(Dims(input.begin(), input.end() - n));
   int64_t inside = product(Dims(input.end() - n, input.end()));
   int64_t count = planes == 0 ? 0 : values.type.count() / planes;
@@ -74,14 +86,15 @@ hlo::Value scatter_planes(const hlo::Value& values, const hlo::Value& indices, c
   hlo::Value plane = hlo::iota(builder, flat, 0) * hlo::constant(builder, flat, inside);
   hlo::Value at = hlo::reshape(hlo::reshape(indices, flat.dims) + plane, {planes * count, 1});
   hlo::ScatterDims dims{.inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1};
-  hlo::Region body = accumulate ? hlo::body_of(hlo::Reducer::Add) : [](const hlo::Values& v) { return hlo::Values{v[1]}; };
+  hlo::Region body =
+      accumulate ? hlo::body_of(hlo::Reducer::Add) : [](const hlo::Values& v) { return hlo::Values{v[1]}; };
   return hlo::reshape(hlo::scatter({zeros}, at, {hlo::reshape(values, {planes * count})}, dims, body)[0], input);
 }
 
 // --------------------------------------------------------------------------------------------------- max pools
-// torch walks a window in row-major order from its first place inside the input and takes an element that is larger than
-// the best so far or NaN. So the first of equals wins, the last NaN wins, and a window of lowest values yields its first
-// place. The index is the flat position in the windowed dimensions.
+// torch walks a window in row-major order from its first place inside the input and takes an element that is larger
+// than the best so far or NaN. So the first of equals wins, the last NaN wins, and a window of lowest values yields its
+// first place. The index is the flat position in the windowed dimensions.
 
 constexpr int64_t kJointTaps = 9;  // windows up to this size are walked at once, larger ones one dimension at a time
 
@@ -100,10 +113,12 @@ Best walk(Best best, const Sliding& window, const Dims& row) {
   hlo::Value padded = pad_for(window, best.value, low);
   Dims dims = with_sizes(best.value.dims(), window, window.output);
   Type index{ElementType::S32, dims};
-  hlo::Value base = hlo::constant(builder, index, 0), before = base;  // of the window's corner; of its first inner place
+  hlo::Value base = hlo::constant(builder, index, 0),
+             before = base;  // of the window's corner; of its first inner place
   for (size_t i = 0; i < window.rank(); ++i) {
-    hlo::Value corner = positions(builder, window, dims, i, ElementType::S32) * hlo::constant(builder, index, window.stride[i]) -
-                        hlo::constant(builder, index, window.padding[i]);
+    hlo::Value corner =
+        positions(builder, window, dims, i, ElementType::S32) * hlo::constant(builder, index, window.stride[i]) -
+        hlo::constant(builder, index, window.padding[i]);
     base = base + corner * hlo::constant(builder, index, row[i]);
     if (window.padding[i] == 0) continue;
     hlo::Value step = hlo::constant(builder, index, window.dilation[i]);
@@ -162,8 +177,10 @@ hlo::Values max_pool_backward(Context& c) {
   Type index{ElementType::S32, grad.dims()};
   hlo::Value base = hlo::constant(builder, index, 0);
   for (size_t i = 0; i < n; ++i)
-    base = base + (positions(builder, window, grad.dims(), i, ElementType::S32) * hlo::constant(builder, index, window.stride[i]) -
-                   hlo::constant(builder, index, window.padding[i])) * hlo::constant(builder, index, row[i]);
+    base = base + (positions(builder, window, grad.dims(), i, ElementType::S32) *
+                       hlo::constant(builder, index, window.stride[i]) -
+                   hlo::constant(builder, index, window.padding[i])) *
+                      hlo::constant(builder, index, row[i]);
   FoldBack fold(window);
   hlo::Value grads = fold.extended(grad);
   hlo::Value relative = fold.extended(chosen - base, hlo::constant(builder, ElementType::S32, -1));
@@ -181,13 +198,14 @@ hlo::Values max_unpool(Context& c) {
   hlo::Value x = c.tensor("self"), indices = c.tensor("indices");
   c.expect(indices.element() == ElementType::S64, ErrorCode::InvalidArgument,
            "elements in indices should be type int64 but got: ", torch_name(indices.element()));
-  c.expect(x.dims() == indices.dims(), ErrorCode::InvalidArgument, "Expected shape of indices to be same as that of the input tensor (",
-           to_string(x.dims()), ") but got indices tensor with shape: ", to_string(indices.dims()));
-  c.expect(x.rank() == n + 1 || x.rank() == n + 2, ErrorCode::InvalidArgument, "Input to max_unpooling", n, "d should be a ", n + 1,
-           "d or ", n + 2, "d Tensor, but got a tensor with dim = ", x.rank());
+  c.expect(x.dims() == indices.dims(), ErrorCode::InvalidArgument,
+           "Expected shape of indices to be same as that of the input tensor (", to_string(x.dims()),
+           ") but got indices tensor with shape: ", to_string(indices.dims()));
+  c.expect(x.rank() == n + 1 || x.rank() == n + 2, ErrorCode::InvalidArgument, "Input to max_unpooling", n,
+           "d should be a ", n + 1, "d or ", n + 2, "d Tensor, but got a tensor with dim = ", x.rank());
   Dims sizes = c.ints("output_size"), dims = x.dims();
-  c.expect(sizes.size() == n, ErrorCode::InvalidArgument, "There should be exactly ", n, " elements in output_size, but got ",
-           sizes.size(), " elements.");
+  c.expect(sizes.size() == n, ErrorCode::InvalidArgument, "There should be exactly ", n,
+           " elements in output_size, but got ", sizes.size(), " elements.");
   for (size_t i = 0; i < n; ++i) dims[dims.size() - n + i] = sizes[i];
   hlo::Value zero = hlo::like(indices, 0), end = hlo::like(indices, product(sizes));
   c.require_not(hlo::or_(hlo::lt(indices, zero), hlo::ge(indices, end)), indices, ErrorCode::InvalidArgument,
@@ -246,7 +264,8 @@ hlo::Value divide_by_count(Context& c, const hlo::Value& x, const Sliding& windo
   hlo::Value count = hlo::constant(builder, type, 1);
   for (size_t i = 0; i < window.rank(); ++i) {
     auto number = [&](int64_t value) { return hlo::constant(builder, type, value); };
-    hlo::Value start = positions(builder, window, x.dims(), i, ElementType::S32) * number(window.stride[i]) - number(window.padding[i]);
+    hlo::Value start = positions(builder, window, x.dims(), i, ElementType::S32) * number(window.stride[i]) -
+                       number(window.padding[i]);
     hlo::Value end = hlo::minimum(start + number(window.size[i]), number(window.input[i] + window.padding[i]));
     if (!c.flag("count_include_pad")) {
       start = hlo::maximum(start, number(0));
@@ -320,8 +339,8 @@ Covered cover(const hlo::Value& x, int64_t dim, int64_t out) {
   }
   Dims without = x.dims();
   without[d] = out;
-  return {elements, hlo::broadcast_in_dim(inside, dims, {dim, dim + 1}), hlo::broadcast_in_dim(at, dims, {dim, dim + 1}),
-          hlo::broadcast_in_dim(length, without, {dim})};
+  return {elements, hlo::broadcast_in_dim(inside, dims, {dim, dim + 1}),
+          hlo::broadcast_in_dim(at, dims, {dim, dim + 1}), hlo::broadcast_in_dim(length, without, {dim})};
 }
 
 hlo::Value covered_sum(const hlo::Value& x, int64_t dim, int64_t out) {
@@ -343,14 +362,17 @@ hlo::Value covered_count(const hlo::Value& x, int64_t dim, int64_t in) {
 }
 
 void expect_adaptive(const Context& c, const Dims& dims, const Dims& sizes, size_t n) {
-  c.expect(dims.size() == n + 1 || dims.size() == n + 2, ErrorCode::InvalidArgument, "adaptive pool", n, "d: Expected ", n + 1,
-           "D or ", n + 2, "D tensor, but got ", to_string(dims));
-  c.expect(sizes.size() == n, ErrorCode::InvalidArgument, "adaptive pool", n, "d: internal error: output_size.size() must be ", n);
+  c.expect(dims.size() == n + 1 || dims.size() == n + 2, ErrorCode::InvalidArgument, "adaptive pool", n, "d: Expected ",
+           n + 1, "D or ", n + 2, "D tensor, but got ", to_string(dims));
+  c.expect(sizes.size() == n, ErrorCode::InvalidArgument, "adaptive pool", n,
+           "d: internal error: output_size.size() must be ", n);
   for (size_t i = dims.size() - n; i < dims.size(); ++i)
-    c.expect(dims[i] > 0, ErrorCode::InvalidArgument, "adaptive pool", n, "d(): Expected input to have non-zero size for ",
-             "non-batch dimensions, but input has sizes ", to_string(dims), " with dimension ", i, " being empty");
+    c.expect(dims[i] > 0, ErrorCode::InvalidArgument, "adaptive pool", n,
+             "d(): Expected input to have non-zero size for ", "non-batch dimensions, but input has sizes ",
+             to_string(dims), " with dimension ", i, " being empty");
   for (int64_t size : sizes)
-    c.expect(size >= 0, ErrorCode::InvalidArgument, "adaptive pool", n, "d: elements of output_size must be greater than or equal to 0");
+    c.expect(size >= 0, ErrorCode::InvalidArgument, "adaptive pool", n,
+             "d: elements of output_size must be greater than or equal to 0");
 }
 
 template <size_t n>
@@ -388,7 +410,8 @@ hlo::Values adaptive_avg_pool_backward(Context& c) {
   grad = hlo::convert(grad, compute_type(self.element));
   for (size_t i = self.dims.size() - n; i < self.dims.size(); ++i)
     if (grad.dims()[i] != self.dims[i]) grad = grad / covered_count(grad, static_cast<int64_t>(i), self.dims[i]);
-  for (size_t i = self.dims.size() - n; i < self.dims.size(); ++i) grad = covered_sum(grad, static_cast<int64_t>(i), self.dims[i]);
+  for (size_t i = self.dims.size() - n; i < self.dims.size(); ++i)
+    grad = covered_sum(grad, static_cast<int64_t>(i), self.dims[i]);
   return {hlo::convert(grad, self.element)};
 }
 
@@ -396,6 +419,8 @@ hlo::Values adaptive_avg_pool_backward(Context& c) {
 template <size_t n>
 hlo::Values adaptive_max_pool(Context& c) {
   hlo::Value x = c.tensor("self");
+  c.expect(is_floating(x.element()), ErrorCode::NotImplemented, "\"adaptive_max_pool", n, "d\" not implemented for '",
+           torch_name(x.element()), "'");
   Dims sizes = c.ints("output_size");
   expect_adaptive(c, x.dims(), sizes, n);
   Dims row = row_major_strides(Dims(x.dims().end() - n, x.dims().end()));

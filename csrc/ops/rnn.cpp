@@ -1,5 +1,6 @@
-// Family rnn: one step of an LSTM or GRU after its two matrix products. What goes in: the gates of input and hidden state,
-// [batch, 4 or 3 times hidden], with their biases; what comes out: the new state and the activations the backward needs.
+// Family rnn: one step of an LSTM or GRU after its two matrix products. What goes in: the gates of input and hidden
+// state, [batch, 4 or 3 times hidden], with their biases; what comes out: the new state and the activations the
+// backward needs.
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -62,7 +63,8 @@ hlo::Values lstm_cell_backward(Context& c) {
   hlo::Value grad_cy = c.has("grad_cy") ? c.tensor("grad_cy", type) : zero;
   hlo::Value at_cell = grad_hy * out * one_minus(tanh_cy * tanh_cy) + grad_cy;
   hlo::Value grads = hlo::concatenate({at_cell * cell * in * one_minus(in), at_cell * cx * forget * one_minus(forget),
-                                       at_cell * in * one_minus(cell * cell), grad_hy * tanh_cy * out * one_minus(out)}, 1);
+                                       at_cell * in * one_minus(cell * cell), grad_hy * tanh_cy * out * one_minus(out)},
+                                      1);
   hlo::Value bias;
   if (c.flag("has_bias")) bias = hlo::convert(sum_of_rows(grads), saved.element());
   return {hlo::convert(grads, saved.element()), hlo::convert(at_cell * forget, saved.element()), bias};

@@ -21,10 +21,17 @@ Dims Sliding::high() const {
 
 Sliding Sliding::part(size_t i, size_t count) const {
   auto some = [&](const Dims& list) { return Dims(list.begin() + i, list.begin() + i + count); };
-  return {first + static_cast<int64_t>(i), some(input), some(size), some(stride), some(padding), some(dilation), some(output)};
+  return {first + static_cast<int64_t>(i),
+          some(input),
+          some(size),
+          some(stride),
+          some(padding),
+          some(dilation),
+          some(output)};
 }
 
-int64_t window_positions(int64_t input, int64_t size, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+int64_t window_positions(int64_t input, int64_t size, int64_t stride, int64_t padding, int64_t dilation,
+                         bool ceil_mode) {
   int64_t free = input + 2 * padding - dilation * (size - 1) - 1 + (ceil_mode ? stride - 1 : 0);
   int64_t positions = (free >= 0 ? free / stride : -((-free + stride - 1) / stride)) + 1;
   if (ceil_mode && (positions - 1) * stride >= input + padding) --positions;
@@ -42,7 +49,8 @@ Dims spread(const Sliding& window, int64_t rank, const Dims& values, int64_t oth
 
 hlo::Value pad_for(const Sliding& window, const hlo::Value& x, const hlo::Value& value) {
   int64_t rank = x.rank();
-  return hlo::pad(x, value, spread(window, rank, window.padding, 0), spread(window, rank, window.high(), 0), Dims(rank, 0));
+  return hlo::pad(x, value, spread(window, rank, window.padding, 0), spread(window, rank, window.high(), 0),
+                  Dims(rank, 0));
 }
 
 hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& place) {
@@ -57,9 +65,9 @@ hlo::Value tap(const Sliding& window, const hlo::Value& padded, const Dims& plac
 }
 
 // Position o and place i meet at element y = o * stride + i * dilation of the padded tensor. Elements are sorted by
-// their remainder y mod stride; within one remainder r a piece lies contiguously, shifted by (i * dilation - r) / stride.
-// So every remainder is a sum of shifted pieces, and interleaving the remainders gives the tensor: no interior padding
-// and no scatter, both of which XLA:CPU runs element by element.
+// their remainder y mod stride; within one remainder r a piece lies contiguously, shifted by (i * dilation - r) /
+// stride. So every remainder is a sum of shifted pieces, and interleaving the remainders gives the tensor: no interior
+// padding and no scatter, both of which XLA:CPU runs element by element.
 FoldBack::FoldBack(const Sliding& window) : window_(window) {
   for (size_t i = 0; i < window.rank(); ++i) {
     int64_t whole = (window.padding[i] + window.input[i] + window.stride[i] - 1) / window.stride[i];
