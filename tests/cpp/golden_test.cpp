@@ -114,6 +114,13 @@ const Golden kGoldens[] = {
            .tensor("self", kMatrix).tensor("target", {E::S64, {2}}).none("weight").param("reduction", 1).param("ignore_index", -100)
            .replace({E::F32, {}}).replace({E::F32, {}});
      }},
+    {"optimizer",
+     [](Graph& g) {
+       CallBuilder(g, "_fused_sgd_")
+           .tensors("self", {kMatrix}).tensors("grads", {kMatrix}).tensors("momentum_buffer_list", {kMatrix}).number("weight_decay", 0.0)
+           .number("momentum", 0.9).number("lr", 0.1).number("dampening", 0.0).param("nesterov", Param(true)).param("maximize", Param(false))
+           .param("is_first_step", Param(false)).none("grad_scale").none("found_inf").replace(kMatrix, 0).replace(kMatrix, 1).replace(kMatrix, 2);
+     }},
 };
 
 Graph graph_of(const Golden& golden) {

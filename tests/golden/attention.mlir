@@ -16,10 +16,10 @@
 //   result 8 is dropped
 module @main {
   func.func public @main(%arg0: tensor<2x4x5x8xf32>, %arg1: tensor<2x4x5x8xf32>, %arg2: tensor<2x4x5x8xf32>) -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>) {
-    %3 = "stablehlo.dot_general"(%arg0, %arg1) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0, 1], rhs_batching_dimensions = [0, 1], lhs_contracting_dimensions = [3], rhs_contracting_dimensions = [3]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x5x5xf32>
-    %4 = stablehlo.constant dense<0.35355338> : tensor<f32>
-    %5 = "stablehlo.broadcast_in_dim"(%4) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2x4x5x5xf32>
-    %6 = stablehlo.multiply %3, %5 : tensor<2x4x5x5xf32>
+    %3 = stablehlo.constant dense<0.35355338> : tensor<f32>
+    %4 = "stablehlo.broadcast_in_dim"(%3) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2x4x5x8xf32>
+    %5 = stablehlo.multiply %arg0, %4 : tensor<2x4x5x8xf32>
+    %6 = "stablehlo.dot_general"(%5, %arg1) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0, 1], rhs_batching_dimensions = [0, 1], lhs_contracting_dimensions = [3], rhs_contracting_dimensions = [3]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x5x5xf32>
     %7 = "stablehlo.iota"() {iota_dimension = 1 : i64} : () -> tensor<5x5xi32>
     %8 = "stablehlo.iota"() {iota_dimension = 0 : i64} : () -> tensor<5x5xi32>
     %9 = "stablehlo.compare"(%8, %7) {compare_type = #stablehlo<comparison_type SIGNED>, comparison_direction = #stablehlo<comparison_direction GE>} : (tensor<5x5xi32>, tensor<5x5xi32>) -> tensor<5x5xi1>
