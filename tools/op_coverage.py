@@ -41,7 +41,7 @@ GROUPS = {
     "loss": r"ctc_loss",
     "linalg": r"linalg|cholesky|lu_|_lu|qr|eig|svd|triangular|lstsq|ldl|householder|det|inverse|cross",
     "fft": r"^_fft",
-    "optimizers": r"_fused_(adam|adamw|sgd|adagrad)|_amp_",
+    "optimizer": r"_fused_(adam|adamw|sgd|adagrad)|_amp_",
     "foreach": r"^_foreach",
     "attention": r"attention|transformer",
     "random": r"philox|dropout|rand|poisson|gamma|dirichlet|binomial|multinomial",

@@ -82,7 +82,8 @@ def test_each_overload_is_native_host_or_error():
 
 @pytest.mark.parametrize("name", [
     "convolution_overrideable", "convolution_backward_overrideable", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
-    "_thnn_fused_lstm_cell_backward_impl", "_thnn_fused_gru_cell_backward", "record_stream",
+    "_thnn_fused_lstm_cell_backward_impl", "_thnn_fused_gru_cell_backward", "_transformer_encoder_layer_fwd",
+    "record_stream",
     "_scaled_dot_product_fused_attention_overrideable", "_scaled_dot_product_fused_attention_overrideable_backward",
 ])  # fmt: skip
 def test_what_throws_on_a_new_device_is_native(name):
