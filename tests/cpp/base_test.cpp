@@ -1,4 +1,5 @@
-// base: element types and their facts, Dims and Type, InlineVector, hashes, errors, parameters, the environment table, warnings.
+// base: element types and their facts, Dims and Type, InlineVector, hashes, errors, parameters, the environment table,
+// warnings.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -234,11 +235,10 @@ Hash128 hash_of_param(const Param& param) {
 
 TEST(Params, TextAndHash) {
   const std::pair<Param, const char*> rows[] = {
-      {Param(), "None"},          {true, "True"},
-      {false, "False"},           {int64_t{-3}, "-3"},
-      {0.5, "0.5"},               {std::string("floor"), "'floor'"},
-      {Dims{1, 2}, "[1, 2]"},     {Dims{}, "[]"},
-      {std::vector<double>{0.5, 2}, "[0.5, 2]"}, {E::BF16, "bfloat16"},
+      {Param(), "None"},      {true, "True"}, {false, "False"},
+      {int64_t{-3}, "-3"},    {0.5, "0.5"},   {std::string("floor"), "'floor'"},
+      {Dims{1, 2}, "[1, 2]"}, {Dims{}, "[]"}, {std::vector<double>{0.5, 2}, "[0.5, 2]"},
+      {E::BF16, "bfloat16"},
   };
   std::set<std::string> hashes;
   for (const auto& [param, text] : rows) {

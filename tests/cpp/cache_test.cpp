@@ -66,8 +66,8 @@ TEST(Cache, LeastRecentlyUsedLeavesFirst) {
   Maker maker{cache};
   for (uint64_t i : {1, 2, 3}) maker.fetch(i);
   EXPECT_EQ(names(cache), (Names{"3", "2", "1"}));
-  maker.fetch(1);       // a fetch is a use
-  cache.find(key(2));   // and so is a find
+  maker.fetch(1);      // a fetch is a use
+  cache.find(key(2));  // and so is a find
   uint64_t before = cache.generation();
   std::shared_ptr<Entry> three = cache.find(key(3));
   cache.find(key(2));
@@ -178,7 +178,8 @@ TEST(Cache, AFailingMakeReachesAllWaitersAndLeavesNothing) {
   EXPECT_EQ(cache.stats().entries, 0);
   EXPECT_EQ(cache.stats().compiles, 0);
   // The key is free for another try, whatever was thrown.
-  EXPECT_THROW(cache.fetch(key(1), []() -> std::shared_ptr<Entry> { throw std::runtime_error("other"); }), std::runtime_error);
+  EXPECT_THROW(cache.fetch(key(1), []() -> std::shared_ptr<Entry> { throw std::runtime_error("other"); }),
+               std::runtime_error);
   EXPECT_EQ(cache.fetch(key(1), [] { return entry("now"); })->name, "now");
 }
 
@@ -203,7 +204,8 @@ TEST(Cache, ManyThreadsManyKeys) {
   in_threads(4, [&] {
     for (uint64_t i = 0; i < 2000; ++i) {
       uint64_t number = (i * 7) % 40;
-      if (cache.fetch(key(number), [&] { return entry(std::to_string(number)); })->name != std::to_string(number)) ++wrong;
+      if (cache.fetch(key(number), [&] { return entry(std::to_string(number)); })->name != std::to_string(number))
+        ++wrong;
       if (i % 500 == 0) cache.clear();
     }
     return 0;

@@ -25,7 +25,8 @@ class CallBuilder {
     return view(name, type, graph::whole(type), category);
   }
   /// A new input, read through a view.
-  CallBuilder& view(const char* name, const Type& base, const graph::View& view, std::optional<ops::Category> category = {}) {
+  CallBuilder& view(const char* name, const Type& base, const graph::View& view,
+                    std::optional<ops::Category> category = {}) {
     graph_.inputs.push_back(base);
     return reread(name, static_cast<int>(graph_.inputs.size()) - 1, view, category);
   }

@@ -1,5 +1,5 @@
-// engine on the fake plugin: what a hit costs, donation, failures, memory counts, Values and Cells over threads, value checks,
-// transfers. The fake is no CPU, gives zeros and has 1 MiB.
+// engine on the fake plugin: what a hit costs, donation, failures, memory counts, Values and Cells over threads, value
+// checks, transfers. The fake is no CPU, gives zeros and has 1 MiB.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,13 +84,19 @@ Plan& plan_of(const std::string& name, Device& device, const std::function<void(
 
 Plan& add_plan(Device& device) {
   return plan_of("add", device, [](graph::Graph& graph) {
-    CallBuilder(graph, "add.out").tensor("self", kVector).tensor("other", kVector).number("alpha", 1.0).replace(kVector);
+    CallBuilder(graph, "add.out")
+        .tensor("self", kVector)
+        .tensor("other", kVector)
+        .number("alpha", 1.0)
+        .replace(kVector);
   });
 }
 
 /// x += 1 elementwise in place: output 0 may take the memory of input 0.
 Plan& in_place_plan(Device& device) {
-  return plan_of("neg_", device, [](graph::Graph& graph) { CallBuilder(graph, "neg.out").tensor("self", kVector).replace(kVector, 0); });
+  return plan_of("neg_", device, [](graph::Graph& graph) {
+    CallBuilder(graph, "neg.out").tensor("self", kVector).replace(kVector, 0);
+  });
 }
 
 ValueRef run_one(Plan& plan, Device& device, std::vector<Value*> inputs, std::vector<ops::Scalar> scalars = {},
@@ -129,7 +135,9 @@ TEST_F(Engine, AHitExecutesAndDoesNothingElse) {
 
 TEST_F(Engine, EqualScalarsAreSentOnce) {
   auto plan = [&]() -> Plan& {
-    return plan_of("mul", device, [](graph::Graph& graph) { CallBuilder(graph, "mul.out").tensor("self", kVector).number("other", 2.5).replace(kVector); });
+    return plan_of("mul", device, [](graph::Graph& graph) {
+      CallBuilder(graph, "mul.out").tensor("self", kVector).number("other", 2.5).replace(kVector);
+    });
   };
   ValueRef x = ones();
   auto multiply = [&](double by) { run_one(plan(), device, {x.get()}, {ops::Scalar::of(by)}); };
@@ -151,7 +159,10 @@ TEST_F(Engine, EqualScalarsAreSentOnce) {
 TEST_F(Engine, NumbersThatAreNoIntegerAreRefused) {
   const Type integers{E::S32, {4}};
   Plan& plan = plan_of("fill integers", device, [&](graph::Graph& graph) {
-    CallBuilder(graph, "fill_.Scalar").reread("self", -1, graph::whole(integers), {}, integers).number("value", 2.5).replace(integers);
+    CallBuilder(graph, "fill_.Scalar")
+        .reread("self", -1, graph::whole(integers), {}, integers)
+        .number("value", 2.5)
+        .replace(integers);
   });
   EXPECT_NO_THROW(run_one(plan, device, {}, {ops::Scalar::of(2.5)}));
   for (double value : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30, 0x1p63}) {
@@ -165,8 +176,10 @@ TEST_F(Engine, LongVectorsAreSentEachTime) {
     return plan_of("twenty", device, [](graph::Graph& graph) {
       for (int i = 0; i < 20; ++i) {
         CallBuilder builder(graph, "mul.out");
-        if (i == 0) builder.tensor("self", kVector);
-        else builder.reread("self", 0, graph::whole(kVector));
+        if (i == 0)
+          builder.tensor("self", kVector);
+        else
+          builder.reread("self", 0, graph::whole(kVector));
         builder.number("other", 2.5).replace(kVector);
       }
     });
@@ -183,7 +196,12 @@ TEST_F(Engine, LongVectorsAreSentEachTime) {
 TEST_F(Engine, RandomStateIsSentEachTime) {
   auto plan = [&]() -> Plan& {
     return plan_of("uniform_", device, [](graph::Graph& graph) {
-      CallBuilder(graph, "uniform_").reread("self", -1, graph::whole(kVector), {}, kVector).number("from", 0.0).number("to", 1.0).none("generator").replace(kVector);
+      CallBuilder(graph, "uniform_")
+          .reread("self", -1, graph::whole(kVector), {}, kVector)
+          .number("from", 0.0)
+          .number("to", 1.0)
+          .none("generator")
+          .replace(kVector);
     });
   };
   EXPECT_EQ(plan().random_blocks, 1);
@@ -220,7 +238,11 @@ TEST_F(Engine, ThreadsShareProgramsAndHaveTheirOwnMemo) {
 
 TEST_F(Engine, AnOutputToResizeIsNotCompiled) {
   Plan& plan = plan_of("resized", device, [](graph::Graph& graph) {
-    CallBuilder(graph, "add.out").tensor("self", kVector).tensor("other", kVector).number("alpha", 1.0).replace({E::F32, {0}}, -1, true);
+    CallBuilder(graph, "add.out")
+        .tensor("self", kVector)
+        .tensor("other", kVector)
+        .number("alpha", 1.0)
+        .replace({E::F32, {0}}, -1, true);
   });
   EXPECT_EQ(fake.count("compile"), 0);
   EXPECT_FALSE(plan.executable);
@@ -404,7 +426,9 @@ TEST_F(Engine, AFailedTransferLeavesNothing) {
   fake.fail_next("buffer_from_host", 8, "no room");
   EXPECT_THROW(ones(), Error);
   // Scalars, too: the vector that could not be sent is not taken for sent.
-  Plan& plan = plan_of("mul2", device, [](graph::Graph& graph) { CallBuilder(graph, "mul.out").tensor("self", kVector).number("other", 2.5).replace(kVector); });
+  Plan& plan = plan_of("mul2", device, [](graph::Graph& graph) {
+    CallBuilder(graph, "mul.out").tensor("self", kVector).number("other", 2.5).replace(kVector);
+  });
   ValueRef x = ones();
   fake.fail_next("buffer_from_host", 8, "no room");
   EXPECT_THROW(run_one(plan, device, {x.get()}, {ops::Scalar::of(77.0)}), Error);
@@ -415,7 +439,12 @@ TEST_F(Engine, AFailedTransferLeavesNothing) {
 
 Plan& checked_plan(Device& device) {
   return plan_of("gather", device, [](graph::Graph& graph) {
-    CallBuilder(graph, "gather.out").tensor("self", kVector).param("dim", 0).tensor("index", {E::S64, {4}}).param("sparse_grad", Param(false)).replace(kVector, 0);
+    CallBuilder(graph, "gather.out")
+        .tensor("self", kVector)
+        .param("dim", 0)
+        .tensor("index", {E::S64, {4}})
+        .param("sparse_grad", Param(false))
+        .replace(kVector, 0);
   });
 }
 
@@ -429,7 +458,8 @@ TEST_F(Engine, AFailedCheckIsRaisedByTheCall) {
   EXPECT_NO_THROW(run_one(plan, device, {x.get(), index.get()}));
   const int64_t failed[] = {1, 17};
   fake.give_next(failed, sizeof failed);
-  std::string message = error_of([&] { run_one(plan, device, {x.get(), index.get()}, {}, {&cell, nullptr}); }, plan.checks[0].code);
+  std::string message =
+      error_of([&] { run_one(plan, device, {x.get(), index.get()}, {}, {&cell, nullptr}); }, plan.checks[0].code);
   EXPECT_NE(message.find("17"), std::string::npos) << message;
   EXPECT_EQ(message.find("{}"), std::string::npos) << message;
   EXPECT_FALSE(x->buffer().is_deleted());  // a failed check must not have destroyed its operand
@@ -482,7 +512,8 @@ TEST_F(Engine, OutOfMemoryNamesTheLargest) {
   fake.reset();
   std::string message = error_of([&] { zeros(device, {E::F32, {100, 1000}}); }, ErrorCode::OutOfMemory);
   EXPECT_EQ(message,
-            "tpu:0 is out of memory: tried to allocate 400000 bytes; 700016 of 1048576 bytes are in use. Largest live tensors: "
+            "tpu:0 is out of memory: tried to allocate 400000 bytes; 700016 of 1048576 bytes are in use. Largest live "
+            "tensors: "
             "int8[700, 1000] (700000 bytes), float32[4] (16 bytes)");
   EXPECT_EQ(fake.count("buffer_from_host"), 0);
   EXPECT_NO_THROW(zeros(runtime.device(1), {E::F32, {100, 1000}}));
@@ -491,10 +522,20 @@ TEST_F(Engine, OutOfMemoryNamesTheLargest) {
 }
 
 TEST_F(Engine, OutOfMemoryBeforeCompilingAndBeforeRunning) {
-  auto fill = [](graph::Graph& graph) { CallBuilder(graph, "fill_.Scalar").reread("self", -1, graph::whole({E::F32, {500000}}), {}, {E::F32, {500000}}).number("value", 2.0).replace({E::F32, {500000}}); };
+  auto fill = [](graph::Graph& graph) {
+    CallBuilder(graph, "fill_.Scalar")
+        .reread("self", -1, graph::whole({E::F32, {500000}}), {}, {E::F32, {500000}})
+        .number("value", 2.0)
+        .replace({E::F32, {500000}});
+  };
   error_of([&] { plan_of("too big", device, fill); }, ErrorCode::OutOfMemory);
   EXPECT_EQ(fake.count("compile"), 0);
-  auto half = [](graph::Graph& graph) { CallBuilder(graph, "fill_.Scalar").reread("self", -1, graph::whole({E::F32, {150000}}), {}, {E::F32, {150000}}).number("value", 2.0).replace({E::F32, {150000}}); };
+  auto half = [](graph::Graph& graph) {
+    CallBuilder(graph, "fill_.Scalar")
+        .reread("self", -1, graph::whole({E::F32, {150000}}), {}, {E::F32, {150000}})
+        .number("value", 2.0)
+        .replace({E::F32, {150000}});
+  };
   Plan& plan = plan_of("half", device, half);
   ValueRef one = run_one(plan, device, {}, {ops::Scalar::of(2.0)});
   fake.reset();
@@ -570,9 +611,7 @@ TEST_F(Engine, ACellOverThreads) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 3000; ++i) {
         ValueRef value = cell.load();
-        if (value) {
-          ASSERT_EQ(value->type(), kVector);
-        }
+        if (value) { ASSERT_EQ(value->type(), kVector); }
         if (t == 0 && i % 3 == 0) cell.store(ones());
         if (t == 1 && value && cell.take_for_donation(value.get(), 1)) {
           ++donations;
@@ -725,8 +764,7 @@ TEST_F(Engine, AForkedChildIsTold) {
     try {
       Runtime::start(FAKE_PJRT_PATH, 1);
       right = false;
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
     _exit(right ? 0 : 1);
   }
   int status = 0;

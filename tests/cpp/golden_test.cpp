@@ -1,5 +1,5 @@
-// The StableHLO text of one representative call per family, kept in tests/golden/<family>.mlir, so that a change of a lowering is
-// seen in review. `UPDATE_GOLDEN=1 ctest --preset dev -R golden_test` rewrites the files.
+// The StableHLO text of one representative call per family, kept in tests/golden/<family>.mlir, so that a change of a
+// lowering is seen in review. `UPDATE_GOLDEN=1 ctest --preset dev -R golden_test` rewrites the files.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,94 +32,208 @@ const Golden kGoldens[] = {
     {"copy",
      [](Graph& g) {
        // Into a slice: the cast, then the update of the base.
-       CallBuilder(g, "copy_").view("self", {E::F32, {4, 3}}, {E::F32, {2, 3}, {3, 1}, 3}).tensor("src", {E::S32, {3}}).update(0, {E::F32, {2, 3}, {3, 1}, 3});
+       CallBuilder(g, "copy_")
+           .view("self", {E::F32, {4, 3}}, {E::F32, {2, 3}, {3, 1}, 3})
+           .tensor("src", {E::S32, {3}})
+           .update(0, {E::F32, {2, 3}, {3, 1}, 3});
      }},
-    {"activation", [](Graph& g) { CallBuilder(g, "gelu.out").tensor("self", {E::BF16, {2, 3}}).param("approximate", "tanh").replace({E::BF16, {2, 3}}); }},
+    {"activation",
+     [](Graph& g) {
+       CallBuilder(g, "gelu.out")
+           .tensor("self", {E::BF16, {2, 3}})
+           .param("approximate", "tanh")
+           .replace({E::BF16, {2, 3}});
+     }},
     {"binary",
-     [](Graph& g) { CallBuilder(g, "add.out").tensor("self", kMatrix).tensor("other", {E::S32, {3}}).number("alpha", 0.5).replace(kMatrix, 0); }},
+     [](Graph& g) {
+       CallBuilder(g, "add.out")
+           .tensor("self", kMatrix)
+           .tensor("other", {E::S32, {3}})
+           .number("alpha", 0.5)
+           .replace(kMatrix, 0);
+     }},
     {"special", [](Graph& g) { CallBuilder(g, "i0.out").tensor("self", kMatrix).replace(kMatrix); }},
     {"unary", [](Graph& g) { CallBuilder(g, "exp.out").tensor("self", {E::S64, {2, 3}}).replace(kMatrix); }},
     {"attention",
      [](Graph& g) {
        const Type heads{E::F32, {2, 4, 5, 8}};
        CallBuilder(g, "_scaled_dot_product_fused_attention_overrideable")
-           .tensor("query", heads).tensor("key", heads).tensor("value", heads).none("attn_bias").number("dropout_p", 0.0)
-           .param("is_causal", Param(true)).param("return_debug_mask", Param(false)).none("scale")
-           .fresh().fresh().drop().drop().drop().drop().drop().drop().drop();
+           .tensor("query", heads)
+           .tensor("key", heads)
+           .tensor("value", heads)
+           .none("attn_bias")
+           .number("dropout_p", 0.0)
+           .param("is_causal", Param(true))
+           .param("return_debug_mask", Param(false))
+           .none("scale")
+           .fresh()
+           .fresh()
+           .drop()
+           .drop()
+           .drop()
+           .drop()
+           .drop()
+           .drop()
+           .drop();
      }},
     {"convolution",
      [](Graph& g) {
        CallBuilder(g, "convolution_overrideable")
-           .tensor("input", kImages).tensor("weight", {E::F32, {4, 3, 3, 3}}).tensor("bias", {E::F32, {4}}).param("stride", Dims{2, 2})
-           .param("padding", Dims{1, 1}).param("dilation", Dims{1, 1}).param("transposed", Param(false)).param("output_padding", Dims{0, 0})
-           .param("groups", 1).fresh();
+           .tensor("input", kImages)
+           .tensor("weight", {E::F32, {4, 3, 3, 3}})
+           .tensor("bias", {E::F32, {4}})
+           .param("stride", Dims{2, 2})
+           .param("padding", Dims{1, 1})
+           .param("dilation", Dims{1, 1})
+           .param("transposed", Param(false))
+           .param("output_padding", Dims{0, 0})
+           .param("groups", 1)
+           .fresh();
      }},
     {"matmul",
      [](Graph& g) {
        CallBuilder(g, "addmm.out")
-           .tensor("self", {E::F32, {4}}).tensor("mat1", kMatrix).view("mat2", {E::F32, {4, 3}}, {E::F32, {3, 4}, {1, 3}, 0})
-           .number("beta", 1).number("alpha", 1).replace({E::F32, {2, 4}});
+           .tensor("self", {E::F32, {4}})
+           .tensor("mat1", kMatrix)
+           .view("mat2", {E::F32, {4, 3}}, {E::F32, {3, 4}, {1, 3}, 0})
+           .number("beta", 1)
+           .number("alpha", 1)
+           .replace({E::F32, {2, 4}});
      }},
     {"norm",
      [](Graph& g) {
        CallBuilder(g, "native_layer_norm")
-           .tensor("input", kMatrix).param("normalized_shape", Dims{3}).tensor("weight", {E::F32, {3}}).tensor("bias", {E::F32, {3}})
-           .number("eps", 1e-5).fresh().fresh().fresh();
+           .tensor("input", kMatrix)
+           .param("normalized_shape", Dims{3})
+           .tensor("weight", {E::F32, {3}})
+           .tensor("bias", {E::F32, {3}})
+           .number("eps", 1e-5)
+           .fresh()
+           .fresh()
+           .fresh();
      }},
     {"pool",
      [](Graph& g) {
        CallBuilder(g, "max_pool2d_with_indices.out")
-           .tensor("self", kImages).param("kernel_size", Dims{2, 2}).param("stride", Dims{2, 2}).param("padding", Dims{0, 0})
-           .param("dilation", Dims{1, 1}).param("ceil_mode", Param(false)).replace({E::F32, {2, 3, 4, 4}}).replace({E::S64, {2, 3, 4, 4}});
+           .tensor("self", kImages)
+           .param("kernel_size", Dims{2, 2})
+           .param("stride", Dims{2, 2})
+           .param("padding", Dims{0, 0})
+           .param("dilation", Dims{1, 1})
+           .param("ceil_mode", Param(false))
+           .replace({E::F32, {2, 3, 4, 4}})
+           .replace({E::S64, {2, 3, 4, 4}});
      }},
     {"rnn",
      [](Graph& g) {
        CallBuilder(g, "_thnn_fused_gru_cell")
-           .tensor("input_gates", {E::F32, {2, 9}}).tensor("hidden_gates", {E::F32, {2, 9}}).tensor("hx", kMatrix)
-           .tensor("input_bias", {E::F32, {9}}).tensor("hidden_bias", {E::F32, {9}}).fresh().fresh();
+           .tensor("input_gates", {E::F32, {2, 9}})
+           .tensor("hidden_gates", {E::F32, {2, 9}})
+           .tensor("hx", kMatrix)
+           .tensor("input_bias", {E::F32, {9}})
+           .tensor("hidden_bias", {E::F32, {9}})
+           .fresh()
+           .fresh();
      }},
     {"indexing",
      [](Graph& g) {
        CallBuilder(g, "gather.out")
-           .tensor("self", kMatrix).param("dim", 1).tensor("index", {E::S64, {2, 2}}).param("sparse_grad", Param(false)).replace({E::F32, {2, 2}});
+           .tensor("self", kMatrix)
+           .param("dim", 1)
+           .tensor("index", {E::S64, {2, 2}})
+           .param("sparse_grad", Param(false))
+           .replace({E::F32, {2, 2}});
      }},
-    {"shape", [](Graph& g) { CallBuilder(g, "cat.out").tensors("tensors", {kMatrix, {E::F32, {1, 3}}}).param("dim", -2).replace({E::F32, {3, 3}}); }},
+    {"shape",
+     [](Graph& g) {
+       CallBuilder(g, "cat.out")
+           .tensors("tensors", {kMatrix, {E::F32, {1, 3}}})
+           .param("dim", -2)
+           .replace({E::F32, {3, 3}});
+     }},
     {"factory",
-     [](Graph& g) { CallBuilder(g, "arange.start_out").number("start", 0).number("end", 10).number("step", 2).replace({E::S64, {5}}); }},
+     [](Graph& g) {
+       CallBuilder(g, "arange.start_out").number("start", 0).number("end", 10).number("step", 2).replace({E::S64, {5}});
+     }},
     {"random",
      [](Graph& g) {
-       CallBuilder(g, "uniform_").reread("self", -1, graph::whole(kMatrix), {}, {E::F32, {6}}).number("from", 0.0).number("to", 1.0).none("generator").replace(kMatrix);
+       CallBuilder(g, "uniform_")
+           .reread("self", -1, graph::whole(kMatrix), {}, {E::F32, {6}})
+           .number("from", 0.0)
+           .number("to", 1.0)
+           .none("generator")
+           .replace(kMatrix);
      }},
     {"upsample",
      [](Graph& g) {
        CallBuilder(g, "upsample_bilinear2d.out")
-           .tensor("self", {E::F32, {1, 2, 4, 4}}).param("output_size", Dims{8, 6}).param("align_corners", Param(false)).none("scales_h")
-           .none("scales_w").replace({E::F32, {1, 2, 8, 6}});
+           .tensor("self", {E::F32, {1, 2, 4, 4}})
+           .param("output_size", Dims{8, 6})
+           .param("align_corners", Param(false))
+           .none("scales_h")
+           .none("scales_w")
+           .replace({E::F32, {1, 2, 8, 6}});
      }},
     {"reduction",
      [](Graph& g) {
        CallBuilder(g, "sum.IntList_out")
-           .tensor("self", {E::BF16, {2, 3}}).param("dim", Dims{1}).param("keepdim", Param(true)).none("dtype").replace({E::BF16, {2, 1}});
+           .tensor("self", {E::BF16, {2, 3}})
+           .param("dim", Dims{1})
+           .param("keepdim", Param(true))
+           .none("dtype")
+           .replace({E::BF16, {2, 1}});
      }},
-    {"scan", [](Graph& g) { CallBuilder(g, "cumsum.out").tensor("self", kMatrix).param("dim", 1).none("dtype").replace(kMatrix); }},
+    {"scan",
+     [](Graph& g) {
+       CallBuilder(g, "cumsum.out").tensor("self", kMatrix).param("dim", 1).none("dtype").replace(kMatrix);
+     }},
     {"sort",
      [](Graph& g) {
        CallBuilder(g, "sort.values_stable")
-           .tensor("self", kMatrix).none("stable").param("dim", -1).param("descending", Param(true)).replace(kMatrix).replace({E::S64, {2, 3}});
+           .tensor("self", kMatrix)
+           .none("stable")
+           .param("dim", -1)
+           .param("descending", Param(true))
+           .replace(kMatrix)
+           .replace({E::S64, {2, 3}});
      }},
-    {"softmax", [](Graph& g) { CallBuilder(g, "_softmax.out").tensor("self", kMatrix).param("dim", 1).param("half_to_float", Param(false)).replace(kMatrix); }},
+    {"softmax",
+     [](Graph& g) {
+       CallBuilder(g, "_softmax.out")
+           .tensor("self", kMatrix)
+           .param("dim", 1)
+           .param("half_to_float", Param(false))
+           .replace(kMatrix);
+     }},
     {"loss",
      [](Graph& g) {
        CallBuilder(g, "nll_loss_forward.output")
-           .tensor("self", kMatrix).tensor("target", {E::S64, {2}}).none("weight").param("reduction", 1).param("ignore_index", -100)
-           .replace({E::F32, {}}).replace({E::F32, {}});
+           .tensor("self", kMatrix)
+           .tensor("target", {E::S64, {2}})
+           .none("weight")
+           .param("reduction", 1)
+           .param("ignore_index", -100)
+           .replace({E::F32, {}})
+           .replace({E::F32, {}});
      }},
     {"optimizer",
      [](Graph& g) {
        CallBuilder(g, "_fused_sgd_")
-           .tensors("self", {kMatrix}).tensors("grads", {kMatrix}).tensors("momentum_buffer_list", {kMatrix}).number("weight_decay", 0.0)
-           .number("momentum", 0.9).number("lr", 0.1).number("dampening", 0.0).param("nesterov", Param(true)).param("maximize", Param(false))
-           .param("is_first_step", Param(false)).none("grad_scale").none("found_inf").replace(kMatrix, 0).replace(kMatrix, 1).replace(kMatrix, 2);
+           .tensors("self", {kMatrix})
+           .tensors("grads", {kMatrix})
+           .tensors("momentum_buffer_list", {kMatrix})
+           .number("weight_decay", 0.0)
+           .number("momentum", 0.9)
+           .number("lr", 0.1)
+           .number("dampening", 0.0)
+           .param("nesterov", Param(true))
+           .param("maximize", Param(false))
+           .param("is_first_step", Param(false))
+           .none("grad_scale")
+           .none("found_inf")
+           .replace(kMatrix, 0)
+           .replace(kMatrix, 1)
+           .replace(kMatrix, 2);
      }},
 };
 
@@ -138,7 +252,9 @@ std::string text_of(const Golden& golden) {
   return text + graph::lower(graph, ops::Settings()).text;
 }
 
-std::filesystem::path file_of(const char* family) { return std::filesystem::path(TESTS_DIR) / "golden" / (std::string(family) + ".mlir"); }
+std::filesystem::path file_of(const char* family) {
+  return std::filesystem::path(TESTS_DIR) / "golden" / (std::string(family) + ".mlir");
+}
 
 class GoldenText : public ::testing::TestWithParam<Golden> {};
 
@@ -170,13 +286,15 @@ TEST_P(GoldenText, Compiles) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Families, GoldenText, ::testing::ValuesIn(kGoldens), [](const auto& info) { return std::string(info.param.family); });
+INSTANTIATE_TEST_SUITE_P(Families, GoldenText, ::testing::ValuesIn(kGoldens),
+                         [](const auto& info) { return std::string(info.param.family); });
 
 TEST(GoldenFiles, OnePerFamilyAndNoMore) {
   std::set<std::string> expected, covered, files;
   for (const ops::Family& family : ops::families()) expected.insert(family.name);
   for (const Golden& golden : kGoldens) covered.insert(golden.family);
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(TESTS_DIR) / "golden")) files.insert(entry.path().stem());
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(TESTS_DIR) / "golden"))
+    files.insert(entry.path().stem());
   EXPECT_EQ(covered, expected);
   EXPECT_EQ(files, expected);
 }

@@ -1,5 +1,5 @@
-// graph: what lower() makes of calls: run-time arguments, results and how they are bound, donors, checks, errors. As text;
-// view_test.cpp runs the views, golden_test.cpp keeps the text of every family.
+// graph: what lower() makes of calls: run-time arguments, results and how they are bound, donors, checks, errors. As
+// text; view_test.cpp runs the views, golden_test.cpp keeps the text of every family.
 #include "graph/graph.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ std::string line_with(const std::string& text, const std::string& part) {
 std::string signature(const Lowered& l) { return line_with(l.text, "@main("); }
 /// Whether element `at` of argument `number` is taken out.
 bool takes(const Lowered& l, int number, int at) {
-  return l.text.find(concat("\"stablehlo.slice\"(%arg", number, ") {limit_indices = array<i64: ", at + 1, ">, start_indices = array<i64: ", at,
-                            ">")) != std::string::npos;
+  return l.text.find(concat("\"stablehlo.slice\"(%arg", number, ") {limit_indices = array<i64: ", at + 1,
+                            ">, start_indices = array<i64: ", at, ">")) != std::string::npos;
 }
 bool contains(const Lowered& l, const std::string& part) { return l.text.find(part) != std::string::npos; }
 
@@ -60,8 +60,10 @@ TEST(Scalars, AreOneArgumentPerPackedType) {
   // All scalars in every type, so that each is found at its own number whatever it is packed as.
   expect_arguments(l, {{Kind::Scalars, E::F32}, {Kind::Scalars, E::F64}, {Kind::Scalars, E::S64}});
   EXPECT_EQ(signature(l),
-            "func.func public @main(%arg0: tensor<2x3xf32>, %arg1: tensor<4xbf16>, %arg2: tensor<4xf64>, %arg3: tensor<4xi32>, "
-            "%arg4: tensor<4xf32>, %arg5: tensor<4xf64>, %arg6: tensor<4xi64>) -> (tensor<2x3xf32>, tensor<4xbf16>, tensor<4xf64>, "
+            "func.func public @main(%arg0: tensor<2x3xf32>, %arg1: tensor<4xbf16>, %arg2: tensor<4xf64>, %arg3: "
+            "tensor<4xi32>, "
+            "%arg4: tensor<4xf32>, %arg5: tensor<4xf64>, %arg6: tensor<4xi64>) -> (tensor<2x3xf32>, tensor<4xbf16>, "
+            "tensor<4xf64>, "
             "tensor<4xi32>) {");
   EXPECT_TRUE(takes(l, 4, 0));
   EXPECT_TRUE(takes(l, 4, 1));
@@ -81,7 +83,11 @@ TEST(Scalars, ValuesAreNotInTheText) {
 TEST(Scalars, SpecialValuesAreStructure) {
   auto alpha = [](double value) {
     Graph graph;
-    CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", value).replace(kMatrix);
+    CallBuilder(graph, "add.out")
+        .tensor("self", kMatrix)
+        .tensor("other", kMatrix)
+        .number("alpha", value)
+        .replace(kMatrix);
     return lowered(graph);
   };
   EXPECT_TRUE(alpha(1).arguments.empty());
@@ -126,7 +132,10 @@ TEST(Starts, StaticViewsTakeNone) {
 
 TEST(Inputs, OneValueSeenTwice) {
   Graph graph;
-  CallBuilder(graph, "mul.out").tensor("self", {E::F32, {3, 3}}).reread("other", 0, {E::F32, {3, 3}, {1, 3}, 0}).replace({E::F32, {3, 3}});
+  CallBuilder(graph, "mul.out")
+      .tensor("self", {E::F32, {3, 3}})
+      .reread("other", 0, {E::F32, {3, 3}, {1, 3}, 0})
+      .replace({E::F32, {3, 3}});
   Lowered l = lowered(graph);
   EXPECT_EQ(signature(l), "func.func public @main(%arg0: tensor<3x3xf32>) -> (tensor<3x3xf32>) {");
   EXPECT_TRUE(contains(l, "\"stablehlo.transpose\"("));
@@ -178,8 +187,10 @@ TEST(Results, StorageOrderTransposes) {
     Graph graph;
     CallBuilder builder(graph, "relu");
     builder.tensor("self", {E::F32, {2, 3, 4}});
-    if (fresh) builder.fresh({0, 2, 1});
-    else builder.replace({E::F32, {2, 3, 4}}, -1, false, {0, 2, 1});
+    if (fresh)
+      builder.fresh({0, 2, 1});
+    else
+      builder.replace({E::F32, {2, 3, 4}}, -1, false, {0, 2, 1});
     Lowered l = lowered(graph);
     EXPECT_EQ(l.outputs[0].logical, (Type{E::F32, {2, 3, 4}}));
     EXPECT_EQ(l.outputs[0].stored, (Type{E::F32, {2, 4, 3}}));
@@ -190,7 +201,11 @@ TEST(Results, StorageOrderTransposes) {
 
 TEST(Results, AreConvertedToTheTypeOfTheirTensor) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", 1.0).replace({E::F16, {2, 3}});
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", kMatrix)
+      .number("alpha", 1.0)
+      .replace({E::F16, {2, 3}});
   Lowered l = lowered(graph);
   EXPECT_EQ(l.outputs[0].logical, (Type{E::F16, {2, 3}}));
   EXPECT_TRUE(contains(l, "-> (tensor<2x3xf16>)"));
@@ -199,7 +214,9 @@ TEST(Results, AreConvertedToTheTypeOfTheirTensor) {
 TEST(Results, UpdateGivesTheWholeBase) {
   Graph graph;
   CallBuilder builder(graph, "fill_.Scalar");
-  builder.view("self", {E::F32, {4, 3}}, {E::F32, {2, 3}, {3, 1}, 3}).number("value", 0.25).update(0, {E::F32, {2, 3}, {3, 1}, 3});
+  builder.view("self", {E::F32, {4, 3}}, {E::F32, {2, 3}, {3, 1}, 3})
+      .number("value", 0.25)
+      .update(0, {E::F32, {2, 3}, {3, 1}, 3});
   Lowered l = lowered(graph);
   EXPECT_EQ(l.outputs[0].logical, kMatrix);
   EXPECT_EQ(l.outputs[0].stored, (Type{E::F32, {4, 3}}));
@@ -240,7 +257,11 @@ TEST(Results, DroppedOnesAreNotComputed) {
 
 TEST(Out, OfAnotherShapeIsResizedFirst) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", 1.0).replace({E::F32, {0}}, -1, true);
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", kMatrix)
+      .number("alpha", 1.0)
+      .replace({E::F32, {0}}, -1, true);
   Lowered l = lowered(graph);
   EXPECT_TRUE(l.outputs[0].resized);
   EXPECT_EQ(l.outputs[0].logical, kMatrix);
@@ -248,13 +269,21 @@ TEST(Out, OfAnotherShapeIsResizedFirst) {
 
 TEST(Out, OfTheRightShapeIsNot) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", 1.0).replace(kMatrix, -1, true);
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", kMatrix)
+      .number("alpha", 1.0)
+      .replace(kMatrix, -1, true);
   EXPECT_FALSE(lowered(graph).outputs[0].resized);
 }
 
 TEST(Out, InPlaceOfAnotherShapeIsAnError) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", {E::F32, {5, 2, 3}}).number("alpha", 1.0).replace(kMatrix);
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", {E::F32, {5, 2, 3}})
+      .number("alpha", 1.0)
+      .replace(kMatrix);
   EXPECT_EQ(error_of(graph, ErrorCode::InvalidArgument),
             "aten::add.out: output with shape [2, 3] doesn't match the broadcast shape [5, 2, 3]");
 }
@@ -278,7 +307,11 @@ TEST(Out, OfATypeThatCannotHoldTheResult) {
 TEST(Donors, NeedEqualType) {
   auto donor = [](const Type& target, int donor) {
     Graph graph;
-    CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", 1.0).replace(target, donor);
+    CallBuilder(graph, "add.out")
+        .tensor("self", kMatrix)
+        .tensor("other", kMatrix)
+        .number("alpha", 1.0)
+        .replace(target, donor);
     Lowered l = lowered(graph);
     EXPECT_EQ(contains(l, "tf.aliasing_output"), l.outputs[0].donor >= 0);
     return l.outputs[0].donor;
@@ -299,7 +332,11 @@ TEST(Donors, AnInputIsGivenAwayOnce) {
 
 TEST(Donors, ResizedOutputsTakeNone) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", kMatrix).number("alpha", 1.0).replace({E::F32, {3}}, 0, true);
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", kMatrix)
+      .number("alpha", 1.0)
+      .replace({E::F32, {3}}, 0, true);
   EXPECT_EQ(lowered(graph).outputs[0].donor, -1);
 }
 
@@ -310,7 +347,12 @@ TEST(Random, NodesOwnConsecutiveBlocks) {
   auto add = [](Graph& graph, const Type& type) {
     graph.inputs.push_back(type);
     int input = static_cast<int>(graph.inputs.size()) - 1;
-    CallBuilder(graph, "uniform_").reread("self", input, whole(type)).number("from", 0.0).number("to", 1.0).none("generator").replace(type, input);
+    CallBuilder(graph, "uniform_")
+        .reread("self", input, whole(type))
+        .number("from", 0.0)
+        .number("to", 1.0)
+        .none("generator")
+        .replace(type, input);
   };
   add(one, {E::F32, {100}});
   add(two, {E::F32, {100}});
@@ -375,7 +417,11 @@ TEST(Errors, ANumberOfResultsThatTheSchemaDoesNotHave) {
 
 TEST(Errors, ShapesThatDoNotFit) {
   Graph graph;
-  CallBuilder(graph, "add.out").tensor("self", kMatrix).tensor("other", {E::F32, {2, 4}}).number("alpha", 1.0).replace(kMatrix);
+  CallBuilder(graph, "add.out")
+      .tensor("self", kMatrix)
+      .tensor("other", {E::F32, {2, 4}})
+      .number("alpha", 1.0)
+      .replace(kMatrix);
   EXPECT_EQ(error_of(graph, ErrorCode::InvalidArgument),
             "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
 }
@@ -387,7 +433,10 @@ TEST(Text, OfAGraph) {
       .view("other", {E::F32, {4, 3}}, {E::F32, {2, 3}, {3, 1}, 6})
       .number("alpha", 2.0)
       .replace(kMatrix, 0);
-  CallBuilder(graph, "fill_.Scalar").reread("self", 1, {E::F32, {3}, {4}, 0}).number("value", 1).update(1, {E::F32, {3}, {4}, 0});
+  CallBuilder(graph, "fill_.Scalar")
+      .reread("self", 1, {E::F32, {3}, {4}, 0})
+      .number("value", 1)
+      .update(1, {E::F32, {3}, {4}, 0});
   EXPECT_EQ(to_string(graph),
             "in0: float32[2, 3]\n"
             "in1: float32[4, 3]\n"

@@ -1,4 +1,5 @@
-// ops: the table of rows, type promotion and broadcasting against literal expectations, and what a Context tells a lowering.
+// ops: the table of rows, type promotion and broadcasting against literal expectations, and what a Context tells a
+// lowering.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,9 +28,7 @@ std::string error_of(const std::function<void()>& action, ErrorCode code) {
 
 // ---------------------------------------------------------------------------------------------------- rows
 
-TEST(Rows, EachOverloadHasOne) {
-  EXPECT_EQ(duplicate_rows(), std::vector<std::string>{});
-}
+TEST(Rows, EachOverloadHasOne) { EXPECT_EQ(duplicate_rows(), std::vector<std::string>{}); }
 
 bool is_identifier(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(c) || c == '_'; });
@@ -44,13 +43,12 @@ TEST(Rows, NamesAreOverloads) {
     EXPECT_TRUE(hashes.insert(row->name_hash).second) << name;
     size_t dot = name.find('.');
     EXPECT_TRUE(is_identifier(name.substr(0, dot))) << name;
-    if (dot != name.npos) {
-      EXPECT_TRUE(is_identifier(name.substr(dot + 1))) << name;
-    }
+    if (dot != name.npos) { EXPECT_TRUE(is_identifier(name.substr(dot + 1))) << name; }
     EXPECT_NE(row->lower, nullptr) << name;
     EXPECT_STRNE(row->family, "") << name;
     EXPECT_EQ(find_row(row->name), row) << name;
-    for (const Special& special : row->specials) EXPECT_FALSE(special.values.empty()) << name << " " << special.argument;
+    for (const Special& special : row->specials)
+      EXPECT_FALSE(special.values.empty()) << name << " " << special.argument;
   }
   EXPECT_GE(names.size(), 250u);
   EXPECT_EQ(find_row("no_such_op"), nullptr);
@@ -101,7 +99,8 @@ TEST(Promotion, OfTwoTypes) {
     for (E other : kTypes) {
       std::string name;
       row >> name;
-      EXPECT_EQ(torch_name(promote(kTypes[i], other)), torch_name(type_named(name))) << torch_name(kTypes[i]) << " " << torch_name(other);
+      EXPECT_EQ(torch_name(promote(kTypes[i], other)), torch_name(type_named(name)))
+          << torch_name(kTypes[i]) << " " << torch_name(other);
     }
   }
 }
@@ -143,11 +142,16 @@ struct Given {
 E result_of(Given a, Given b) {
   Asked asked([&](CallBuilder& call) {
     for (auto [name, given] : {std::pair("a", a), std::pair("b", b)}) {
-      if (given.rank >= 0) call.tensor(name, {given.type, Dims(static_cast<size_t>(given.rank), 2)});
-      else if (given.type == E::Pred) call.number(name, Scalar::of(true));
-      else if (given.type == E::S64) call.number(name, 3);
-      else if (given.type == E::C64) call.number(name, Scalar::of(1.0, 2.0));
-      else call.number(name, 0.5);
+      if (given.rank >= 0)
+        call.tensor(name, {given.type, Dims(static_cast<size_t>(given.rank), 2)});
+      else if (given.type == E::Pred)
+        call.number(name, Scalar::of(true));
+      else if (given.type == E::S64)
+        call.number(name, 3);
+      else if (given.type == E::C64)
+        call.number(name, Scalar::of(1.0, 2.0));
+      else
+        call.number(name, 0.5);
     }
   });
   return result_type(*asked, {"a", "b"});
@@ -230,20 +234,31 @@ TEST(Shapes, Dimensions) {
   EXPECT_EQ(wrap_dim(-1, 3), 2);
   EXPECT_EQ(wrap_dim(0, 0), 0);
   EXPECT_EQ(wrap_dim(-1, 0), 0);
-  EXPECT_EQ(error_of([] { wrap_dim(3, 3); }, ErrorCode::Index), "Dimension out of range (expected to be in range of [-3, 2], but got 3)");
-  EXPECT_EQ(error_of([] { wrap_dim(1, 0); }, ErrorCode::Index), "Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+  EXPECT_EQ(error_of([] { wrap_dim(3, 3); }, ErrorCode::Index),
+            "Dimension out of range (expected to be in range of [-3, 2], but got 3)");
+  EXPECT_EQ(error_of([] { wrap_dim(1, 0); }, ErrorCode::Index),
+            "Dimension out of range (expected to be in range of [-1, 0], but got 1)");
   EXPECT_EQ(wrap_dims({}, 3), (Dims{0, 1, 2}));
   EXPECT_EQ(wrap_dims({-1, 0}, 3), (Dims{0, 2}));
   EXPECT_EQ(wrap_dims({0}, 0), Dims{});
-  EXPECT_EQ(error_of([] { wrap_dims({1, -2}, 3); }, ErrorCode::InvalidArgument), "dim 1 appears multiple times in the list of dims");
+  EXPECT_EQ(error_of([] { wrap_dims({1, -2}, 3); }, ErrorCode::InvalidArgument),
+            "dim 1 appears multiple times in the list of dims");
 }
 
 // ---------------------------------------------------------------------------------------------------- context
 
 TEST(Contexts, Arguments) {
   Asked asked([](CallBuilder& call) {
-    call.tensor("x", {E::S32, {2}}).number("n", 2.5).none("nothing").param("i", 3).param("flag", Param(true)).param("mode", "floor");
-    call.param("dims", Dims{1, 2}).param("type", Param(E::F16)).tensors("list", {{E::F32, {1}}, {E::F32, {2}}}).replace({E::F32, {2}});
+    call.tensor("x", {E::S32, {2}})
+        .number("n", 2.5)
+        .none("nothing")
+        .param("i", 3)
+        .param("flag", Param(true))
+        .param("mode", "floor");
+    call.param("dims", Dims{1, 2})
+        .param("type", Param(E::F16))
+        .tensors("list", {{E::F32, {1}}, {E::F32, {2}}})
+        .replace({E::F32, {2}});
   });
   Context& c = *asked;
   EXPECT_TRUE(c.has("x"));
@@ -276,7 +291,8 @@ TEST(Contexts, Arguments) {
 }
 
 TEST(Contexts, WrongQuestionsNameOpAndArgument) {
-  Asked asked([](CallBuilder& call) { call.tensor("x", {E::S32, {2}}).number("n", 2.5).none("nothing").param("i", 3); });
+  Asked asked(
+      [](CallBuilder& call) { call.tensor("x", {E::S32, {2}}).number("n", 2.5).none("nothing").param("i", 3); });
   Context& c = *asked;
   auto bug = [](const std::function<void()>& action) { return error_of(action, ErrorCode::Internal); };
   EXPECT_EQ(bug([&] { c.tensor("absent"); }), "aten::add.out has no argument 'absent'");
@@ -286,7 +302,8 @@ TEST(Contexts, WrongQuestionsNameOpAndArgument) {
   EXPECT_EQ(bug([&] { c.scalar("x", E::F32); }), "aten::add.out: argument 'x' is no number");
   EXPECT_EQ(bug([&] { c.integer("n"); }), "aten::add.out: argument 'n' is not structural");
   EXPECT_EQ(bug([&] { c.text("i"); }), "aten::add.out: argument 'i' is 3, not of the kind the lowering reads");
-  EXPECT_EQ(bug([&] { c.integer("nothing"); }), "aten::add.out: argument 'nothing' is None, not of the kind the lowering reads");
+  EXPECT_EQ(bug([&] { c.integer("nothing"); }),
+            "aten::add.out: argument 'nothing' is None, not of the kind the lowering reads");
   EXPECT_EQ(bug([&] { c.number("n"); }), "aten::add.out: the row must declare 'n' constant");
   // Asked wrongly for what is no tensor, these must not read another argument's entry.
   EXPECT_NE(bug([&] { c.category("i"); }), "no error");
@@ -298,7 +315,8 @@ TEST(Contexts, StructuralScalarsAreConstants) {
   EXPECT_EQ(asked->known("alpha"), 1.0);
   EXPECT_EQ(asked->known("other"), std::nullopt);
   EXPECT_EQ(asked->number("alpha"), 1.0);
-  for (E type : {E::F32, E::BF16, E::S32, E::Pred, E::C64}) EXPECT_EQ(asked->scalar("alpha", type).type, (Type{type, {}}));
+  for (E type : {E::F32, E::BF16, E::S32, E::Pred, E::C64})
+    EXPECT_EQ(asked->scalar("alpha", type).type, (Type{type, {}}));
   EXPECT_EQ(asked.builder.parameter_count(), 0);
 }
 
@@ -311,7 +329,11 @@ TEST(Contexts, RandomBits) {
 
 TEST(Calls, Text) {
   Asked asked([](CallBuilder& call) {
-    call.tensor("self", {E::F32, {2}}).number("n", 3).number("z", Scalar::of(1.0, 2.0)).number("b", Scalar::of(true)).none("gone");
+    call.tensor("self", {E::F32, {2}})
+        .number("n", 3)
+        .number("z", Scalar::of(1.0, 2.0))
+        .number("b", Scalar::of(true))
+        .none("gone");
     call.param("dims", Dims{1}).tensors("list", {{E::S64, {1}}, {E::Pred, {}}});
   });
   EXPECT_EQ(to_string(asked.graph.nodes[0].call),

@@ -1,5 +1,6 @@
-// graph/view: the text of lower_read and lower_write is run on the CPU plugin and compared, byte by byte, with a loop over
-// the elements. A table of named views, a few hundred random ones, and what is structure (the key) and what is not.
+// graph/view: the text of lower_read and lower_write is run on the CPU plugin and compared, byte by byte, with a loop
+// over the elements. A table of named views, a few hundred random ones, and what is structure (the key) and what is
+// not.
 #include "graph/view.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +24,8 @@ struct Case {
 };
 
 std::string to_string(const Case& c) {
-  return concat(c.name, ": ", tpu::to_string(c.base), " as ", torch_name(c.view.element), tpu::to_string(c.view.sizes), " strides ",
-                tpu::to_string(c.view.strides), " offset ", c.view.offset);
+  return concat(c.name, ": ", tpu::to_string(c.base), " as ", torch_name(c.view.element), tpu::to_string(c.view.sizes),
+                " strides ", tpu::to_string(c.view.strides), " offset ", c.view.offset);
 }
 
 // ------------------------------------------------------------------------------------------------ the plain loop
@@ -49,19 +50,22 @@ void normalize_bools(Bytes& bytes, E element) {
 Bytes expected_read(const Case& c, const Bytes& base) {
   size_t size = size_of(c.view.element);
   Bytes result(static_cast<size_t>(c.view.count()) * size);
-  for_each_element(c.view, [&](size_t position, size_t at) { std::memcpy(&result[position * size], &base.at(at * size), size); });
+  for_each_element(
+      c.view, [&](size_t position, size_t at) { std::memcpy(&result[position * size], &base.at(at * size), size); });
   normalize_bools(result, c.view.element);
   return result;
 }
 
 Bytes expected_write(const Case& c, Bytes base, const Bytes& update) {
   size_t size = size_of(c.view.element);
-  for_each_element(c.view, [&](size_t position, size_t at) { std::memcpy(&base.at(at * size), &update[position * size], size); });
+  for_each_element(
+      c.view, [&](size_t position, size_t at) { std::memcpy(&base.at(at * size), &update[position * size], size); });
   normalize_bools(base, c.base.element);
   return base;
 }
 
-/// Bytes that are finite numbers in every type, and for bool 0 or 1: what an arithmetic path does to a NaN's payload is its own affair.
+/// Bytes that are finite numbers in every type, and for bool 0 or 1: what an arithmetic path does to a NaN's payload is
+/// its own affair.
 Bytes some_bytes(int64_t count, E element, uint32_t seed) {
   std::mt19937 random(seed);
   Bytes bytes(static_cast<size_t>(count));
@@ -131,7 +135,8 @@ void expect_bytes(const pjrt::Buffer& buffer, const Bytes& expected, const std::
   if (!got.empty()) buffer.copy_to_host(got.data(), got.size());
   size_t first = 0;
   while (first < got.size() && got[first] == expected[first]) ++first;
-  EXPECT_EQ(first, got.size()) << what << ": byte " << first << " is " << int(got[first]) << ", expected " << int(expected[first]);
+  EXPECT_EQ(first, got.size()) << what << ": byte " << first << " is " << int(got[first]) << ", expected "
+                               << int(expected[first]);
 }
 
 /// One program for many cases, since most of the time goes into starting a compile. Halves it when it does not compile.
@@ -201,7 +206,9 @@ const std::vector<Named>& table() {
   const Type f{E::F32, {4, 6}};
   static const std::vector<Named> rows = {
       {{"whole", f, {E::F32, {4, 6}, {6, 1}, 0}}, Kind::Whole, true},
-      {{"whole, a dimension of size 1 has any stride", {E::F32, {4, 1, 6}}, {E::F32, {4, 1, 6}, {6, 99, 1}, 0}}, Kind::Whole, true},
+      {{"whole, a dimension of size 1 has any stride", {E::F32, {4, 1, 6}}, {E::F32, {4, 1, 6}, {6, 99, 1}, 0}},
+       Kind::Whole,
+       true},
       {{"reshaped", f, {E::F32, {2, 2, 6}, {12, 6, 1}, 0}}, Kind::Window, true},
       {{"transposed", f, {E::F32, {6, 4}, {1, 6}, 0}}, Kind::Window, true},
       {{"permuted", {E::F32, {2, 3, 4}}, {E::F32, {4, 2, 3}, {1, 12, 4}, 0}}, Kind::Window, true},
@@ -300,7 +307,8 @@ class RandomViews {
 
  private:
   E element() {
-    static const E all[] = {E::F32, E::F32, E::Pred, E::U8, E::S8, E::S16, E::S32, E::S64, E::F16, E::BF16, E::F64, E::C64, E::C128};
+    static const E all[] = {E::F32, E::F32, E::Pred, E::U8,  E::S8,  E::S16, E::S32,
+                            E::S64, E::F16, E::BF16, E::F64, E::C64, E::C128};
     return all[below(std::size(all))];
   }
 
@@ -423,8 +431,8 @@ TEST(View, KeysTellStructureApart) {
   EXPECT_TRUE(differs([](Case& c) { c.view.element = E::S32; }));
   EXPECT_TRUE(differs([](Case& c) { c.view.sizes = {3, 2}; }));
   EXPECT_TRUE(differs([](Case& c) { c.view.strides = {1, 6}; }));
-  EXPECT_TRUE(differs([](Case& c) { c.view.offset = 0; }));   // static
-  EXPECT_TRUE(differs([](Case& c) { c.view.offset = 4; }));   // gathered
+  EXPECT_TRUE(differs([](Case& c) { c.view.offset = 0; }));  // static
+  EXPECT_TRUE(differs([](Case& c) { c.view.offset = 4; }));  // gathered
   EXPECT_FALSE(differs([](Case& c) { c.view.offset = 9; }));
 }
 
@@ -468,7 +476,8 @@ TEST(View, RandomOnTheCpu) {
 // One program, every offset: what is compiled at one offset is right at all others.
 TEST(View, OneProgramForEveryOffset) {
   const Type base{E::F32, {5, 6}};
-  for (const View& shape : {View{E::F32, {2, 2}, {6, 1}, 0}, View{E::F32, {2, 2}, {12, 2}, 0}, View{E::F32, {2, 3}, {2, 1}, 0}}) {
+  for (const View& shape :
+       {View{E::F32, {2, 2}, {6, 1}, 0}, View{E::F32, {2, 2}, {12, 2}, 0}, View{E::F32, {2, 3}, {2, 1}, 0}}) {
     std::optional<pjrt::Executable> program;
     std::optional<Hash128> key;
     Bytes bytes = some_bytes(base.bytes(), base.element, 3);
