@@ -116,10 +116,10 @@ Values rrelu(Context& c) {
     Value slope = (low + high) * like(x, 0.5);
     return {hlo::convert(hlo::select(hlo::gt(x, zero(x)), x, x * slope), type), c.tensor("noise")};
   }
-  // As many bits as the mantissa holds; the higher word first for float64.
+  // As many bits as the mantissa holds.
   Value uniform;
   if (type == ElementType::F64) {
-    Value bits = hlo::bitcast_convert(c.random_bits(x.dims(), 2), ElementType::U64);
+    Value bits = c.random_bits64(x.dims());
     uniform = hlo::convert(hlo::shift_right_logical(bits, like(bits, 11)), type) * like(x, std::ldexp(1.0, -53));
   } else {
     Value bits = c.random_bits(x.dims());

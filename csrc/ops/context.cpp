@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/philox.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -199,15 +200,12 @@ ElementType Context::target_element(size_t k, ElementType fallback) const {
   return k < call_.target_elements.size() ? call_.target_elements[k].value_or(fallback) : fallback;
 }
 
-hlo::Value Context::random_bits(const Dims& dims, int64_t words) {
-  Dims shape = dims;
-  if (words > 1) shape.push_back(words);
-  int64_t count = product(shape);
-  // Four words per Philox counter; element i owns words i*K .. i*K + K - 1 of the block, whatever the shape.
-  int64_t counters = (count + 3) / 4;
-  hlo::Value state = sources_.random_state(counters);
-  hlo::Value bits = hlo::rng_bit_generator(state, {ElementType::U32, {counters * 4}}, hlo::RngAlgorithm::Philox)[1];
-  return hlo::reshape(hlo::slice(bits, {0}, {count}, {1}), shape);
+hlo::Value Context::random_bits(const Dims& dims) { return philox_words(random_state(product(dims)), dims, 1)[0]; }
+
+hlo::Value Context::random_bits64(const Dims& dims) {
+  hlo::Values words = philox_words(random_state(product(dims)), dims, 2);
+  hlo::Value low = hlo::convert(words[0], ElementType::U64), high = hlo::convert(words[1], ElementType::U64);
+  return hlo::or_(hlo::shift_left(high, hlo::like(high, 32)), low);
 }
 
 void Context::require_not(hlo::Value failed, hlo::Value numbers, ErrorCode code, const std::string& message) {

@@ -80,8 +80,9 @@ class Context {
 
   /// The u64[3] Philox state (key, counter) of a generator that owns the next `counters` counters of the op's block.
   hlo::Value random_state(int64_t counters) { return sources_.random_state(counters); }
-  /// u32 random bits of the given dims, K words per element appended as a last dimension when words > 1.
-  hlo::Value random_bits(const Dims& dims, int64_t words = 1);
+  /// 32 random bits (U32) or 64 (U64) for each element of `dims`; every element takes one counter of the op's block.
+  hlo::Value random_bits(const Dims& dims);
+  hlo::Value random_bits64(const Dims& dims);
 
   /// The program fails with `code` and `message` when any element of `failed` (Pred, any shape) is true. `numbers` (same shape,
   /// integer) gives the value that replaces `{}` in the message.

@@ -23,13 +23,10 @@ ElementType draw_type(ElementType element) {
 
 hlo::Value shifted(const hlo::Value& bits, int64_t by) { return hlo::shift_right_logical(bits, hlo::like(bits, by)); }
 
-/// 64 random bits per element.
-hlo::Value wide_bits(Context& c, const Dims& dims) { return hlo::bitcast_convert(c.random_bits(dims, 2), ElementType::U64); }
-
 /// The leading `digits` random bits as an integer of a floating type, for float32 at most 24, for float64 53.
 hlo::Value digits_of(Context& c, const Dims& dims, ElementType type, int digits) {
   bool is_wide = type == ElementType::F64;
-  hlo::Value bits = is_wide ? wide_bits(c, dims) : c.random_bits(dims);
+  hlo::Value bits = is_wide ? c.random_bits64(dims) : c.random_bits(dims);
   return hlo::convert(shifted(bits, (is_wide ? 64 : 32) - digits), type);
 }
 
@@ -166,7 +163,7 @@ hlo::Values cauchy(Context& c) {
   Type target = written(c);
   ElementType type = draw_type(target.element);
   bool is_wide = type == ElementType::F64;
-  hlo::Value bits = is_wide ? wide_bits(c, target.dims) : c.random_bits(target.dims);
+  hlo::Value bits = is_wide ? c.random_bits64(target.dims) : c.random_bits(target.dims);
   int digits = is_wide ? 52 : 23;
   hlo::Value k = hlo::convert(shifted(bits, (is_wide ? 64 : 32) - digits), type);
   hlo::Value angle = (k + hlo::like(k, 0.5)) * hlo::like(k, std::ldexp(std::numbers::pi, -digits - 1));
@@ -233,7 +230,7 @@ hlo::Value integer_below(Context& c, const Dims& dims, uint64_t range, int64_t f
     drawn = std::has_single_bit(range) ? shifted(drawn, 32 - std::countr_zero(range))
                                        : shifted(drawn * hlo::like(drawn, static_cast<int64_t>(range)), 32);
   } else {
-    drawn = wide_bits(c, dims);
+    drawn = c.random_bits64(dims);
     if (range != 0) {
       drawn = std::has_single_bit(range) ? shifted(drawn, 64 - std::countr_zero(range))
                                          : hlo::remainder(drawn, hlo::like(drawn, static_cast<int64_t>(range)));
@@ -299,7 +296,7 @@ hlo::Values randperm(Context& c) {
   Type type{ElementType::U64, {count}};
   auto mask = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count)) - 1);
   hlo::Value low = hlo::constant(c.builder(), type, mask);
-  hlo::Value keys = hlo::or_(hlo::and_(wide_bits(c, {count}), hlo::not_(low)), hlo::iota(c.builder(), type, 0));
+  hlo::Value keys = hlo::or_(hlo::and_(c.random_bits64({count}), hlo::not_(low)), hlo::iota(c.builder(), type, 0));
   hlo::Value sorted = hlo::sort({keys}, 0, false, [](const hlo::Values& pair) -> hlo::Values {
     return {hlo::lt(pair[0], pair[1])};
   })[0];

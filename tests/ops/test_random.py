@@ -188,6 +188,21 @@ def test_randperm(n):
     assert torch.randperm(5, dtype=torch.int32, device="tpu").dtype == torch.int32
 
 
+def test_known_answer():
+    """Philox4x32-10 with key and counter 0 (kat_vectors of Random123)."""
+    torch.manual_seed(0)
+    assert torch.empty(1, dtype=torch.int32, device="tpu").random_().item() == 0x6627E8D5 >> 1
+    torch.manual_seed(0)
+    assert torch.empty((), dtype=torch.int64, device="tpu").random_().item() == 0xE169C58D6627E8D5 >> 1
+
+
+def test_an_element_does_not_depend_on_the_size():
+    torch.manual_seed(3)
+    small = torch.randn(5, device="tpu")
+    torch.manual_seed(3)
+    assert torch.equal(torch.randn(7, 11, device="tpu").flatten()[:5], small)
+
+
 def test_streams():
     torch.manual_seed(7)
     a = torch.rand(10, device="tpu"), torch.randn(3, device="tpu")
