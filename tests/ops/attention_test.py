@@ -69,7 +69,7 @@ def test_values_and_gradients(name, dtype):
     expected = [expected, *torch.autograd.grad(expected, wide, grad.double())]
     got = [got, *torch.autograd.grad(got, here, grad.to("tpu"))]
     tolerance = {torch.float32: 2e-5, torch.float64: 1e-10, torch.bfloat16: 4e-2, torch.float16: 5e-3}[dtype]
-    for g, e in zip(got, expected):
+    for g, e in zip(got, expected, strict=True):
         assert g.dtype == dtype
         torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance)
 
@@ -86,7 +86,9 @@ def test_dropout():
     expected = plain(*wide, keep=keep)
     torch.testing.assert_close(got.cpu().double(), expected, rtol=1e-5, atol=1e-6)
     grad = torch.randn(got.shape)
-    for g, e in zip(torch.autograd.grad(got, here, grad.to("tpu")), torch.autograd.grad(expected, wide, grad.double())):
+    for g, e in zip(
+        torch.autograd.grad(got, here, grad.to("tpu")), torch.autograd.grad(expected, wide, grad.double()), strict=True
+    ):
         torch.testing.assert_close(g.cpu().double(), e, rtol=1e-4, atol=1e-5)
     with torch.no_grad():
         torch.manual_seed(3)

@@ -1,5 +1,5 @@
-"""Convolutions: every form of Note [Forms of a convolution], plain and transposed, forward and both gradients, against the CPU in
-float64; unfold and fold."""
+"""Convolutions: every form of Note [Forms of a convolution], plain and transposed, forward and both gradients, against
+the CPU in float64; unfold and fold."""
 
 import pytest
 import torch
@@ -54,7 +54,7 @@ def check(function, input, weight, bias, dtype, **keywords):
     expected = [expected, *torch.autograd.grad(expected, wide, grad.double())]
     got = [got, *torch.autograd.grad(got, here, grad.to("tpu"))]
     tolerance = {torch.float32: 1e-4, torch.float64: 1e-9, torch.bfloat16: 3e-2, torch.float16: 5e-3}[dtype]
-    for g, e in zip(got, expected):
+    for g, e in zip(got, expected, strict=True):
         torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance * 5)
 
 

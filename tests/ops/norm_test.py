@@ -30,7 +30,7 @@ def check(make, input, dtype=torch.float32, train=True, buffers=True):
         expected += [b for b in reference.buffers()]
         got += [b for b in module.buffers()]
     tolerance = {torch.float32: 5e-5, torch.float64: 1e-9, torch.bfloat16: 6e-2, torch.float16: 1e-2}[dtype]
-    for g, e in zip(got, expected):
+    for g, e in zip(got, expected, strict=True):
         assert g.dtype in (dtype, torch.int64)
         torch.testing.assert_close(g.cpu().double(), e.double(), rtol=tolerance, atol=tolerance * 3)
 
@@ -119,15 +119,16 @@ def test_sync_batch_norm_steps():
     mean, rstd = torch.batch_norm_gather_stats_with_counts(parts[0], means, rstds, *there, 0.1, 1e-5, counts)
     out = torch.cat([torch.batch_norm_elemt(part, weight, None, mean, rstd, 1e-5) for part in parts])
     torch.testing.assert_close(out.cpu(), expected.detach())
-    for got, want in zip(there, running):
+    for got, want in zip(there, running, strict=True):
         torch.testing.assert_close(got.cpu(), want)
     sums = [
-        torch.batch_norm_backward_reduce(g, part, mean, rstd, weight, True, True, True) for g, part in zip(grads, parts)
+        torch.batch_norm_backward_reduce(g, part, mean, rstd, weight, True, True, True)
+        for g, part in zip(grads, parts, strict=True)
     ]
     total, along = sum(s[0] for s in sums), sum(s[1] for s in sums)
     inner = [
         torch.batch_norm_backward_elemt(g, part, mean, rstd, weight, total, along, counts.int())
-        for g, part in zip(grads, parts)
+        for g, part in zip(grads, parts, strict=True)
     ]
     torch.testing.assert_close(torch.cat(inner).cpu(), expected_grad)
 

@@ -33,6 +33,6 @@ def test_module(name, dtype):
     expected += torch.autograd.grad(expected, [wide, *reference.parameters()], [g.double() for g in grads])
     got += torch.autograd.grad(got, [here, *module.parameters()], [g.to("tpu") for g in grads])
     tolerance = 1e-5 if dtype == torch.float32 else 1e-1
-    for g, e in zip(got, expected):
+    for g, e in zip(got, expected, strict=True):
         assert g.dtype == dtype
         torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance)
