@@ -105,8 +105,8 @@ Values prelu_backward(Context& c) {
   return {hlo::convert(of_input, type), hlo::convert(of_weight, type)};
 }
 
-// Training: a slope for every element that is not positive, drawn from [lower, upper) and kept in `noise` (1 elsewhere).
-// Evaluation: the slope in the middle; `noise` stays.
+// Training: a slope for every element that is not positive, drawn from [lower, upper) and kept in `noise` (1
+// elsewhere). Evaluation: the slope in the middle; `noise` stays.
 Values rrelu(Context& c) {
   ElementType type = c.type("self").element;
   expect_kind(c, type, kReal);
@@ -188,19 +188,18 @@ Value silu_backward(Context&, const Value& g, const Value& x) {
   return g * hlo::conj(gate * (one(x) + x * (one(x) - gate)));
 }
 
-// x * Phi(x), or its approximation 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): Hendrycks and Gimpel, Gaussian Error
-// Linear Units, arXiv:1606.08415.
+// x * Phi(x), or its approximation 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): Hendrycks and Gimpel, Gaussian
+// Error Linear Units, arXiv:1606.08415.
 constexpr double kCubic = 0.044715;
 const double kInner = std::sqrt(2 / std::numbers::pi);
 
 bool is_tanh_form(const Context& c) {
   std::string form = c.text("approximate");
-  c.expect(form == "none" || form == "tanh", ErrorCode::InvalidArgument, "approximate argument must be either none or tanh.");
+  c.expect(form == "none" || form == "tanh", ErrorCode::InvalidArgument,
+           "approximate argument must be either none or tanh.");
   return form == "tanh";
 }
-Value normal_cdf(const Value& x) {
-  return (one(x) + hlo::erf(x * like(x, std::numbers::sqrt2 / 2))) * like(x, 0.5);
-}
+Value normal_cdf(const Value& x) { return (one(x) + hlo::erf(x * like(x, std::numbers::sqrt2 / 2))) * like(x, 0.5); }
 Value gelu(Context& c, const Value& x) {
   if (!is_tanh_form(c)) return x * normal_cdf(x);
   Value inner = (x + x * x * x * like(x, kCubic)) * like(x, kInner);
@@ -288,7 +287,8 @@ int64_t gate_dim(Context& c, const char* name) {
   c.expect(type.rank() > 0, ErrorCode::InvalidArgument, "glu does not support 0-dimensional tensors");
   int64_t dim = wrap_dim(c.integer("dim"), type.rank());
   int64_t size = type.dims[static_cast<size_t>(dim)];
-  c.expect(size % 2 == 0, ErrorCode::InvalidArgument, "Halving dimension must be even, but dimension ", dim, " is size ", size);
+  c.expect(size % 2 == 0, ErrorCode::InvalidArgument, "Halving dimension must be even, but dimension ", dim,
+           " is size ", size);
   return dim;
 }
 
@@ -349,7 +349,9 @@ Table activation_table() {
       row("leaky_relu_backward.grad_input", backward<leaky_relu_backward>),
       row("elu.out", forward<elu>).special("alpha", {1}).special("scale", {1}).special("input_scale", {1}),
       row("elu_backward.grad_input", backward<elu_backward, kSelfOrResult>)
-          .special("alpha", {1}).special("scale", {1}).special("input_scale", {1}),
+          .special("alpha", {1})
+          .special("scale", {1})
+          .special("input_scale", {1}),
       row("_prelu_kernel", prelu).pointwise(),
       row("_prelu_kernel_backward", prelu_backward).pointwise(),
       row("rrelu_with_noise", rrelu).random().pointwise(),

@@ -22,13 +22,14 @@ Value either(const Value& a, const Value& b) { return hlo::or_(a, b); }
 Value is_negative(const Value& x) { return hlo::lt(x, zeros_like(x)); }
 Value is_zero(const Value& x) { return hlo::eq(x, zeros_like(x)); }
 
-/// The operands of a division, with PyTorch's check of an integer divisor. Its kernels of remainders round a number to a half type
-/// before they widen it, those of quotients do not.
+/// The operands of a division, with PyTorch's check of an integer divisor. Its kernels of remainders round a number to
+/// a half type before they widen it, those of quotients do not.
 Values dividend_and_divisor(Context& c, ElementType common, bool rounds_numbers) {
   Value a = operand(c, "self", common), b = operand(c, "other", common);
   if (rounds_numbers) a = round_to(a, common), b = round_to(b, common);
   Values wide = broadcast_together({a, b});
-  if (is_exact(b) && wide[0].type.count() > 0) c.require_not(is_zero(b), b, ErrorCode::InvalidArgument, "ZeroDivisionError");
+  if (is_exact(b) && wide[0].type.count() > 0)
+    c.require_not(is_zero(b), b, ErrorCode::InvalidArgument, "ZeroDivisionError");
   return wide;
 }
 
@@ -53,9 +54,11 @@ Values subtract(Context& c) {
 
 Values rsub(Context& c) {
   bool a = c.type("self").element == ElementType::Pred, b = c.type("other").element == ElementType::Pred;
-  c.expect(!a || !b, ErrorCode::InvalidArgument, "Subtraction, the `-` operator, with two bool tensors is not supported. "
+  c.expect(!a || !b, ErrorCode::InvalidArgument,
+           "Subtraction, the `-` operator, with two bool tensors is not supported. "
            "Use the `^` or `logical_xor()` operator instead.");
-  c.expect(!a && !b, ErrorCode::InvalidArgument, "Subtraction, the `-` operator, with a bool tensor is not supported. "
+  c.expect(!a && !b, ErrorCode::InvalidArgument,
+           "Subtraction, the `-` operator, with a bool tensor is not supported. "
            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
   ElementType common = result_type(c, {"self", "other"});
   c.expect(!is_integral(common) || c.scalar_kind("alpha") != Scalar::Kind::Double, ErrorCode::InvalidArgument,
@@ -75,8 +78,8 @@ Values add_relu(Context& c) {
 Value product_of(const Value& a, const Value& b) { return a * b; }
 Value quotient_of(const Value& a, const Value& b) { return a / b; }
 
-/// One step of long division of x >= y > 0 in float64, both with 24 significant bits: x less a multiple of y, which is exact since
-/// the digit is cut to 29 bits. Digits rounded up are taken back.
+/// One step of long division of x >= y > 0 in float64, both with 24 significant bits: x less a multiple of y, which is
+/// exact since the digit is cut to 29 bits. Digits rounded up are taken back.
 Value reduced(const Value& x, const Value& y) {
   Value bits = hlo::bitcast_convert(x / y, ElementType::S64);
   Value digit = hlo::floor(hlo::bitcast_convert(both(bits, like(bits, -(int64_t{1} << 24))), ElementType::F64));
@@ -84,7 +87,8 @@ Value reduced(const Value& x, const Value& y) {
   return hlo::select(is_negative(rest), rest + y, rest);
 }
 
-/// The exact remainder of float32 numbers with the sign of the dividend. XLA:CPU calls fmod element by element (50 ms for a million).
+/// The exact remainder of float32 numbers with the sign of the dividend. XLA:CPU calls fmod element by element (50 ms
+/// for a million).
 Value float_remainder(const Value& a, const Value& b) {
   Value x = hlo::abs(hlo::convert(a, ElementType::F64)), y = hlo::abs(hlo::convert(b, ElementType::F64));
   Value finite = both(hlo::is_finite(x), hlo::is_finite(y));
@@ -198,12 +202,14 @@ Value integer_power(const Value& base, const Value& exponent) {
   if (!is_signed(base.element())) return repeated_product(base, exponent);
   Value one = like(base, 1), negative = is_negative(exponent);
   Value odd = hlo::ne(both(exponent, one), zeros_like(one));
-  Value unit = hlo::select(hlo::eq(base, one), one,
-                           hlo::select(hlo::eq(base, like(base, -1)), hlo::select(odd, like(base, -1), one), zeros_like(base)));
+  Value unit =
+      hlo::select(hlo::eq(base, one), one,
+                  hlo::select(hlo::eq(base, like(base, -1)), hlo::select(odd, like(base, -1), one), zeros_like(base)));
   return hlo::select(negative, unit, repeated_product(base, hlo::maximum(exponent, zeros_like(exponent))));
 }
 
-/// log|x| of float32 numbers in float64, to 40 bits: exponent log 2 + 2 atanh((m - 1) / (m + 1)) by the series of atanh.
+/// log|x| of float32 numbers in float64, to 40 bits: exponent log 2 + 2 atanh((m - 1) / (m + 1)) by the series of
+/// atanh.
 Value wide_log(const Value& x) {
   Value size = hlo::abs(x);
   Split split = split_exponent(size);
@@ -214,8 +220,8 @@ Value wide_log(const Value& x) {
   return hlo::select(split.valid, value, hlo::convert(hlo::log(size), ElementType::F64));
 }
 
-/// |base|^exponent as exp(exponent * log|base|) in float64, where logarithm and product keep what float32 needs; the sign and the
-/// special cases as in C. XLA:CPU calls the C library element by element for its own.
+/// |base|^exponent as exp(exponent * log|base|) in float64, where logarithm and product keep what float32 needs; the
+/// sign and the special cases as in C. XLA:CPU calls the C library element by element for its own.
 Value float_power(const Value& base, const Value& exponent) {
   Value y = hlo::convert(exponent, ElementType::F64);
   Value value = hlo::convert(hlo::exponential(y * wide_log(base)), ElementType::F32);
@@ -227,7 +233,8 @@ Value float_power(const Value& base, const Value& exponent) {
   value = hlo::select(both(negative, odd), hlo::negate(value), value);
   Value undefined = both(both(hlo::lt(base, zero), hlo::is_finite(base)), hlo::not_(whole));
   value = hlo::select(undefined, like(base, NAN), value);
-  Value unit = either(hlo::eq(base, one), both(hlo::eq(base, like(base, -1)), hlo::eq(hlo::abs(exponent), like(base, HUGE_VAL))));
+  Value unit = either(hlo::eq(base, one),
+                      both(hlo::eq(base, like(base, -1)), hlo::eq(hlo::abs(exponent), like(base, HUGE_VAL))));
   return hlo::select(either(unit, hlo::eq(exponent, zero)), one, value);
 }
 
@@ -328,7 +335,8 @@ Value complex_logaddexp(const Value& a, const Value& b) {
   // Two equal infinite real parts: their difference is NaN.
   Value real = hlo::real(low), infinity = like(real, HUGE_VAL);
   Value equal = hlo::eq(real, hlo::real(high));
-  result = hlo::select(both(equal, hlo::eq(real, infinity)), hlo::log(hlo::exponential(low) + hlo::exponential(high)), result);
+  result = hlo::select(both(equal, hlo::eq(real, infinity)), hlo::log(hlo::exponential(low) + hlo::exponential(high)),
+                       result);
   return hlo::select(both(equal, hlo::eq(real, hlo::negate(infinity))), low, result);
 }
 
@@ -373,11 +381,14 @@ Value common_multiple(const Value& a, const Value& b) {
 Values complex_from(Context& c, const std::function<Value(const Value&, const Value&)>& f, const char* first,
                     const char* second) {
   ElementType a = c.type(first).element, b = c.type(second).element;
-  auto fits = [](ElementType type) { return type == ElementType::F16 || type == ElementType::F32 || type == ElementType::F64; };
-  c.expect(fits(a) && fits(b), ErrorCode::InvalidArgument, "Expected both inputs to be Half, Float or Double tensors but got ",
-           scalar_type_name(a), " and ", scalar_type_name(b));
-  c.expect(a == b, ErrorCode::InvalidArgument, "Expected object of scalar type ", scalar_type_name(a), " but got scalar type ",
-           scalar_type_name(b), " for second argument");
+  auto fits = [](ElementType type) {
+    return type == ElementType::F16 || type == ElementType::F32 || type == ElementType::F64;
+  };
+  c.expect(fits(a) && fits(b), ErrorCode::InvalidArgument,
+           "Expected both inputs to be Half, Float or Double tensors but got ", scalar_type_name(a), " and ",
+           scalar_type_name(b));
+  c.expect(a == b, ErrorCode::InvalidArgument, "Expected object of scalar type ", scalar_type_name(a),
+           " but got scalar type ", scalar_type_name(b), " for second argument");
   Values x = operands(c, {first, second}, a);
   return {f(x[0], x[1])};
 }
@@ -426,9 +437,12 @@ template <bool has_min, bool has_max, unsigned kinds = kInteger | kReal>
 Values clamp(Context& c) {
   bool low = has_min && c.has("min"), high = has_max && c.has("max");
   ElementType common = c.type("self").element;
-  if (low && high) common = result_type(c, {"self", "min", "max"});
-  else if (low) common = result_type(c, {"self", "min"});
-  else if (high) common = result_type(c, {"self", "max"});
+  if (low && high)
+    common = result_type(c, {"self", "min", "max"});
+  else if (low)
+    common = result_type(c, {"self", "min"});
+  else if (high)
+    common = result_type(c, {"self", "max"});
   expect_kind(c, common, kinds);
   Values x{operand(c, "self", common)};
   if (low) x.push_back(operand(c, "min", common));
@@ -443,7 +457,8 @@ Values clamp(Context& c) {
 Values where(Context& c) {
   ElementType condition = c.type("condition").element;
   c.expect(condition == ElementType::Pred || condition == ElementType::U8, ErrorCode::InvalidArgument,
-           "where expected condition to be a boolean tensor, but got a tensor with dtype ", scalar_type_name(condition));
+           "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+           scalar_type_name(condition));
   ElementType common = result_type(c, {"self", "other"});
   Values x = broadcast_together({truth(c.tensor("condition")), c.tensor("self", common), c.tensor("other", common)});
   return {hlo::select(x[0], x[1], x[2])};
@@ -454,10 +469,11 @@ Values masked_fill(Context& c) {
   c.expect(c.type("mask").element == ElementType::Pred, ErrorCode::InvalidArgument,
            "masked_fill_ only supports boolean masks, but got mask with dtype ", torch_name(c.type("mask").element));
   c.expect(c.type("value").rank() == 0, ErrorCode::InvalidArgument,
-           "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", c.type("value").rank(), " dimension(s).");
+           "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", c.type("value").rank(),
+           " dimension(s).");
   ElementType value_type = c.type("value").element;
-  c.expect(is_complex(type.element) || !is_complex(value_type), ErrorCode::InvalidArgument, "value cannot be converted to type ",
-           torch_name(type.element), " without overflow");
+  c.expect(is_complex(type.element) || !is_complex(value_type), ErrorCode::InvalidArgument,
+           "value cannot be converted to type ", torch_name(type.element), " without overflow");
   Dims mask = c.type("mask").dims;
   Dims dims = broadcast_dims(type.dims, mask);
   c.expect(dims == type.dims, ErrorCode::InvalidArgument, "output with shape ", to_string(type.dims),
@@ -466,8 +482,8 @@ Values masked_fill(Context& c) {
   return {hlo::select(broadcast_to(c.tensor("mask"), dims), hlo::broadcast(value, dims), c.tensor("self"))};
 }
 
-// Whether each element is among the test elements: all pairs, which XLA fuses into the reduction, or, where those are many,
-// a binary search in the sorted test elements.
+// Whether each element is among the test elements: all pairs, which XLA fuses into the reduction, or, where those are
+// many, a binary search in the sorted test elements.
 Value is_among(const Value& x, const Value& tests) {
   int64_t count = tests.type.count();
   Dims flat{x.type.count()};
@@ -495,9 +511,11 @@ Value is_among(const Value& x, const Value& tests) {
     Value next = v[0] + hlo::broadcast(v[1], v[0].dims());
     Value inside = hlo::lt(next, like(next, count));
     Value not_above = hlo::le(entry(v[3], hlo::minimum(next, like(next, count - 1))), v[2]);
-    return {hlo::select(both(inside, not_above), next, v[0]), hlo::shift_right_logical(v[1], like(v[1], 1)), v[2], v[3]};
+    return {hlo::select(both(inside, not_above), next, v[0]), hlo::shift_right_logical(v[1], like(v[1], 1)), v[2],
+            v[3]};
   };
-  Value position = hlo::while_({zero, hlo::constant(builder, ElementType::S64, top), elements, sorted}, running, halve)[0];
+  Value position =
+      hlo::while_({zero, hlo::constant(builder, ElementType::S64, top), elements, sorted}, running, halve)[0];
   return hlo::reshape(hlo::eq(entry(sorted, position), elements), x.dims());
 }
 

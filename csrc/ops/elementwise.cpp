@@ -53,7 +53,8 @@ const char* scalar_type_name(ElementType type) {
 
 void expect_kind(const Context& c, ElementType type, unsigned kinds) {
   bool fits = (kind_of(type) & kinds) != 0 && !(is_floating(type) && size_of(type) == 1);
-  c.expect(fits, ErrorCode::NotImplemented, "\"", base_name(c), "\" not implemented for '", scalar_type_name(type), "'");
+  c.expect(fits, ErrorCode::NotImplemented, "\"", base_name(c), "\" not implemented for '", scalar_type_name(type),
+           "'");
 }
 
 hlo::Value operand(Context& c, const char* name, ElementType common) {
@@ -87,9 +88,7 @@ hlo::Value zeros_like(const hlo::Value& x) { return hlo::like(x, 0); }
 
 hlo::Value reciprocal(const hlo::Value& x) { return hlo::like(x, 1) / x; }
 
-hlo::Value truncate(const hlo::Value& x) {
-  return hlo::select(hlo::lt(x, zeros_like(x)), hlo::ceil(x), hlo::floor(x));
-}
+hlo::Value truncate(const hlo::Value& x) { return hlo::select(hlo::lt(x, zeros_like(x)), hlo::ceil(x), hlo::floor(x)); }
 
 hlo::Value copy_sign(const hlo::Value& x, const hlo::Value& sign) {
   bool wide = size_of(x.element()) == 8;
@@ -97,7 +96,8 @@ hlo::Value copy_sign(const hlo::Value& x, const hlo::Value& sign) {
   hlo::Value x_bits = hlo::bitcast_convert(x, bits);
   hlo::Value sign_bits = hlo::bitcast_convert(sign, bits);
   int64_t mask = wide ? INT64_MIN : int64_t{1} << 31;
-  hlo::Value merged = hlo::or_(hlo::and_(x_bits, hlo::like(x_bits, ~mask)), hlo::and_(sign_bits, hlo::like(x_bits, mask)));
+  hlo::Value merged =
+      hlo::or_(hlo::and_(x_bits, hlo::like(x_bits, ~mask)), hlo::and_(sign_bits, hlo::like(x_bits, mask)));
   return hlo::bitcast_convert(merged, x.element());
 }
 
@@ -130,8 +130,8 @@ hlo::Value chebyshev(const hlo::Value& t, std::span<const double> c) {
   return t * sum - later + hlo::like(t, c[0]);
 }
 
-// 2^n from its bits times 2^f = exp(f log 2), n whole and |f| at most 1/2. Exponents beyond the type are cut to where both factors
-// still give infinity or (subnormals flushed) zero.
+// 2^n from its bits times 2^f = exp(f log 2), n whole and |f| at most 1/2. Exponents beyond the type are cut to where
+// both factors still give infinity or (subnormals flushed) zero.
 hlo::Value exp2(const hlo::Value& x) {
   auto [word, mantissa_bits, bias] = float_bits(x.element());
   hlo::Value whole = hlo::round_nearest_even(hlo::clamp(hlo::scalar_like(x, -bias), x, hlo::scalar_like(x, bias)));
@@ -160,8 +160,8 @@ hlo::Value log2(const hlo::Value& x) {
   return hlo::select(split.valid, split.exponent + hlo::log(split.mantissa) * scale, hlo::log(x) * scale);
 }
 
-// x log(u) / (u - 1) with u = 1 + x: the rounding of u cancels. Goldberg, What every computer scientist should know about
-// floating-point arithmetic, 1991, theorem 4.
+// x log(u) / (u - 1) with u = 1 + x: the rounding of u cancels. Goldberg, What every computer scientist should know
+// about floating-point arithmetic, 1991, theorem 4.
 hlo::Value log1p(const hlo::Value& x) {
   if (is_complex(x.element())) return hlo::log_plus_one(x);
   hlo::Value one = hlo::like(x, 1), u = one + x;

@@ -18,8 +18,8 @@ void expect_kind(const Context& c, ElementType type, unsigned kinds);
 /// The name PyTorch's errors use: `Float`, `Half`, `Long`.
 const char* scalar_type_name(ElementType type);
 
-/// An operand as the kernel sees it: cast to `common`, then widened to compute_type(common). Numbers and 0-d tensors are not rounded to a
-/// half type on the way, as in PyTorch's kernels for half types.
+/// An operand as the kernel sees it: cast to `common`, then widened to compute_type(common). Numbers and 0-d tensors
+/// are not rounded to a half type on the way, as in PyTorch's kernels for half types.
 hlo::Value operand(Context& c, const char* name, ElementType common);
 /// Several, broadcast to their common shape.
 hlo::Values operands(Context& c, std::initializer_list<const char*> names, ElementType common);
@@ -95,11 +95,12 @@ hlo::Value polynomial(const hlo::Value& x, std::initializer_list<double> coeffic
 /// Sum of c[k] T_k(t) by Clenshaw's recurrence. Terms below the precision of t's type are left out.
 hlo::Value chebyshev(const hlo::Value& t, std::span<const double> c);
 
-// Functions for which XLA:CPU calls the C library element by element (10 to 90 ms for a million), in terms of those that it
-// vectorizes. Errors are a few units in the last place; complex operands go to StableHLO's own.
+// Functions for which XLA:CPU calls the C library element by element (10 to 90 ms for a million), in terms of those
+// that it vectorizes. Errors are a few units in the last place; complex operands go to StableHLO's own.
 hlo::Value exp2(const hlo::Value& x);  // exact for whole exponents
 hlo::Value log2(const hlo::Value& x);
-/// x = mantissa * 2^exponent with a mantissa between sqrt(1/2) and sqrt(2); `valid` where x is normal, positive and finite.
+/// x = mantissa * 2^exponent with a mantissa between sqrt(1/2) and sqrt(2); `valid` where x is normal, positive and
+/// finite.
 struct Split {
   hlo::Value exponent, mantissa, valid;
 };

@@ -1,5 +1,6 @@
-// Family special: Bessel, Airy, error, gamma and zeta functions and orthogonal polynomials. What goes in: one or two tensors of
-// floats. Expansions are Chebyshev sums (special_tables.h) on pieces of the axis; DLMF is https://dlmf.nist.gov.
+// Family special: Bessel, Airy, error, gamma and zeta functions and orthogonal polynomials. What goes in: one or two
+// tensors of floats. Expansions are Chebyshev sums (special_tables.h) on pieces of the axis; DLMF is
+// https://dlmf.nist.gov.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -33,8 +34,12 @@ Value both(const Value& a, const Value& b) { return hlo::and_(a, b); }
 Value either(const Value& a, const Value& b) { return hlo::or_(a, b); }
 Value fourth_root(const Value& x) { return hlo::sqrt(hlo::sqrt(x)); }
 /// `x` where the condition holds, a constant elsewhere, and the reverse.
-Value otherwise(const Value& condition, const Value& x, double constant) { return hlo::select(condition, x, like(x, constant)); }
-Value except(const Value& condition, double constant, const Value& x) { return hlo::select(condition, like(x, constant), x); }
+Value otherwise(const Value& condition, const Value& x, double constant) {
+  return hlo::select(condition, x, like(x, constant));
+}
+Value except(const Value& condition, double constant, const Value& x) {
+  return hlo::select(condition, like(x, constant), x);
+}
 
 // ------------------------------------------------------------------------------- modified Bessel functions, DLMF 10.25
 
@@ -73,13 +78,17 @@ Value modified_k(const Value& x) {
   Value square = line(x * x, 0.5, -1);
   Value near = order == 0 ? chebyshev(square, tables::kK0Small) - logarithm * grown * scaled_i0_of(x)
                           : chebyshev(square, tables::kK1Small) / x + logarithm * grown * scaled_i1_of(x);
-  Value far = hlo::rsqrt(x) * (order == 0 ? chebyshev(over(4, x, -1), tables::kK0Large) : chebyshev(over(4, x, -1), tables::kK1Large));
-  if (scaled) near = near * grown;
-  else far = far * hlo::exponential(hlo::negate(x));
+  Value far = hlo::rsqrt(x) *
+              (order == 0 ? chebyshev(over(4, x, -1), tables::kK0Large) : chebyshev(over(4, x, -1), tables::kK1Large));
+  if (scaled)
+    near = near * grown;
+  else
+    far = far * hlo::exponential(hlo::negate(x));
   return on_positive(x, hlo::select(at_most(x, 2), near, far));
 }
 
-// ------------------------------------------------------------------------------------------ Bessel functions, DLMF 10.2
+// ------------------------------------------------------------------------------------------ Bessel functions,
+// DLMF 10.2
 
 /// cos and sin of x - pi / 4, times sqrt(2): without the rounding of the difference.
 struct Phase {
@@ -90,8 +99,8 @@ Phase turned_back(const Value& x) {
   return {cosine + sine, sine - cosine};
 }
 
-/// Hankel's form for x >= 8: J0 = sqrt(2 / (pi x)) (P cos a - Q sin a), Y0 = .. (P sin a + Q cos a), a = x - pi / 4; order 1 is turned
-/// back by another quarter.
+/// Hankel's form for x >= 8: J0 = sqrt(2 / (pi x)) (P cos a - Q sin a), Y0 = .. (P sin a + Q cos a), a = x - pi / 4;
+/// order 1 is turned back by another quarter.
 Value hankel(const Value& x, int order, bool second_kind) {
   Phase a = turned_back(x);
   if (order == 1) a = {a.sine, hlo::negate(a.cosine)};
@@ -128,19 +137,22 @@ Value bessel_y0(const Value& x) {
 }
 Value bessel_y1(const Value& x) {
   Value j1 = x * chebyshev(square_of_eighth(x), tables::kJ1Small);
-  Value small = x * chebyshev(square_of_eighth(x), tables::kY1Small) + line(hlo::log(x) * j1 - reciprocal(x), kTwoOverPi, 0);
+  Value small =
+      x * chebyshev(square_of_eighth(x), tables::kY1Small) + line(hlo::log(x) * j1 - reciprocal(x), kTwoOverPi, 0);
   return on_positive_second_kind(x, hlo::select(at_most(x, 8), small, hankel(x, 1, true)));
 }
 
 /// sin(x) / x, by its series where that is better; 0 at infinity.
 Value spherical_bessel_j0(const Value& x) {
-  Value series = polynomial(x * x, {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800});
+  Value series =
+      polynomial(x * x, {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800});
   Value size = hlo::abs(x);
   Value value = hlo::select(below(size, 0.5), series, hlo::sine(x) / x);
   return except(equals(size, HUGE_VAL), 0, value);
 }
 
-// ---------------------------------------------------------------------------------------------- Airy function, DLMF 9.7
+// ---------------------------------------------------------------------------------------------- Airy function,
+// DLMF 9.7
 
 Value airy_ai(const Value& x) {
   const double root_pi = std::sqrt(std::numbers::pi);
@@ -203,11 +215,13 @@ Value ndtri(const Value& p) {
 
 /// -x log(x), 0 at 0, negative infinity below.
 Value entropy(const Value& x) {
-  Value value = hlo::select(hlo::gt(x, zeros_like(x)), hlo::negate(x) * hlo::log(x), except(equals(x, 0), 0, like(x, -HUGE_VAL)));
+  Value value =
+      hlo::select(hlo::gt(x, zeros_like(x)), hlo::negate(x) * hlo::log(x), except(equals(x, 0), 0, like(x, -HUGE_VAL)));
   return hlo::select(is_nan(x), x, value);
 }
 
-// --------------------------------------------------------------------------------------------- gamma and zeta functions
+// --------------------------------------------------------------------------------------------- gamma and zeta
+// functions
 
 /// A pole at zero takes the sign of zero, the other poles are NaN.
 Value digamma(const Value& x) {
@@ -217,8 +231,8 @@ Value digamma(const Value& x) {
 /// Whether any element is true, as a 0-d value.
 Value any(const Value& x) { return hlo::reduce(x, all_dims(x), hlo::Reducer::Or); }
 
-/// Hurwitz's zeta(s, q) = sum over k of (q + k)^-s. chlo.zeta is right for q > 0; terms left of that are added one by one here (their
-/// powers are real only for whole s), and at q = 0, -1, .. there is a pole.
+/// Hurwitz's zeta(s, q) = sum over k of (q + k)^-s. chlo.zeta is right for q > 0; terms left of that are added one by
+/// one here (their powers are real only for whole s), and at q = 0, -1, .. there is a pole.
 Value hurwitz_zeta(const Value& s, const Value& q) {
   Value pole = both(at_most(q, 0), hlo::eq(q, hlo::floor(q)));
   Value adding = both(below(q, 0), both(hlo::not_(pole), hlo::eq(s, hlo::floor(s))));
@@ -228,7 +242,8 @@ Value hurwitz_zeta(const Value& s, const Value& q) {
   auto step = [](const Values& v) -> Values {
     Value left = below(v[1], 0);
     Value term = hlo::power(v[1], hlo::negate(v[3]));
-    return {v[0] + like(v[0], 1), hlo::select(left, line(v[1], 1, 1), v[1]), hlo::select(left, v[2] + term, v[2]), v[3]};
+    return {v[0] + like(v[0], 1), hlo::select(left, line(v[1], 1, 1), v[1]), hlo::select(left, v[2] + term, v[2]),
+            v[3]};
   };
   Value count = hlo::constant(*q.builder, ElementType::S64, 0);
   Values done = hlo::while_({count, otherwise(adding, q, 1), zeros_like(q), s}, unfinished, step);
@@ -276,8 +291,8 @@ Value lower_series(const Value& a, const Value& x) {
   return hlo::while_({zero, like(a, 1), like(a, 1), a, x}, unfinished, step)[2];
 }
 
-/// The continued fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ..)), DLMF 8.9.2, by Lentz's method as in Thompson and Barnett,
-/// Coulomb and Bessel functions of complex arguments and order, 1986; meant for x >= a + 1.
+/// The continued fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ..)), DLMF 8.9.2, by Lentz's method as in Thompson
+/// and Barnett, Coulomb and Bessel functions of complex arguments and order, 1986; meant for x >= a + 1.
 Value upper_fraction(const Value& a, const Value& x) {
   Value zero = hlo::constant(*a.builder, ElementType::S64, 0);
   Value start = reciprocal(x + like(x, 1) - a);
@@ -299,11 +314,13 @@ Value upper_fraction(const Value& a, const Value& x) {
   return hlo::while_({zero, like(a, 1e300), start, start, zeros_like(a), a, x}, unfinished, step)[3];
 }
 
-/// x^a e^-x / Gamma(a + 1); for large a by Stirling's series, DLMF 5.11.1, so that the large logarithms cancel before they round.
+/// x^a e^-x / Gamma(a + 1); for large a by Stirling's series, DLMF 5.11.1, so that the large logarithms cancel before
+/// they round.
 Value gamma_density(const Value& a, const Value& x) {
   Value direct = hlo::exponential(a * hlo::log(x) - x - hlo::lgamma(line(a, 1, 1)));
   Value inverse = reciprocal(a);
-  Value correction = inverse * polynomial(inverse * inverse, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188});
+  Value correction =
+      inverse * polynomial(inverse * inverse, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188});
   Value exponent = a * log1p((x - a) / a) - (x - a) - correction;
   Value stirling = hlo::exponential(exponent) * hlo::rsqrt(line(a, 2 * std::numbers::pi, 0));
   return hlo::select(below(a, 20), direct, stirling);
@@ -313,7 +330,8 @@ Value gamma_density(const Value& a, const Value& x) {
 template <bool upper>
 Value incomplete_gamma(const Value& a_given, const Value& x_given) {
   Value a = hlo::convert(a_given, ElementType::F64), x = hlo::convert(x_given, ElementType::F64);
-  Value infinite_a = equals(a, HUGE_VAL), infinite_x = equals(x, HUGE_VAL), zero_a = equals(a, 0), zero_x = equals(x, 0);
+  Value infinite_a = equals(a, HUGE_VAL), infinite_x = equals(x, HUGE_VAL), zero_a = equals(a, 0),
+        zero_x = equals(x, 0);
   Value negative = either(below(a, 0), below(x, 0));
   Value special = either(either(negative, either(infinite_a, infinite_x)), either(zero_a, zero_x));
 
@@ -335,7 +353,8 @@ Value incomplete_gamma(const Value& a_given, const Value& x_given) {
   return hlo::convert(except(negative, NAN, value), a_given.element());
 }
 
-// ------------------------------------------------------------------------------------------------ orthogonal polynomials
+// ------------------------------------------------------------------------------------------------ orthogonal
+// polynomials
 
 /// One family: p_0 = 1, p_1 = first(x), p_(k+1) = next(k, x, p_(k-1), p_k), DLMF 18.9.
 struct Recurrence {
@@ -368,7 +387,9 @@ Value vanishing_below_zero(const Value& n, const Value& value) { return except(b
 
 enum class Chebyshev { T, U, V, W };
 
-Value chebyshev_next(const Value&, const Value& x, const Value& before, const Value& now) { return (x + x) * now - before; }
+Value chebyshev_next(const Value&, const Value& x, const Value& before, const Value& now) {
+  return (x + x) * now - before;
+}
 
 /// Inside (-1, 1) in trigonometric form, DLMF 18.5.1-4, at the ends by its limits, outside by recurrence.
 template <Chebyshev kind, bool shifted>
@@ -389,7 +410,9 @@ Value chebyshev_polynomial(const Value& given, const Value& degree) {
   Value closed, right, left;
   switch (kind) {
     case Chebyshev::T: closed = hlo::cosine(n * angle), right = one, left = one; break;
-    case Chebyshev::U: closed = hlo::sine(line(n, 1, 1) * angle) / hlo::sine(angle), right = line(n, 1, 1), left = right; break;
+    case Chebyshev::U:
+      closed = hlo::sine(line(n, 1, 1) * angle) / hlo::sine(angle), right = line(n, 1, 1), left = right;
+      break;
     case Chebyshev::V: closed = hlo::cosine(middle) / hlo::cosine(half), right = one, left = line(n, 2, 1); break;
     case Chebyshev::W: closed = hlo::sine(middle) / hlo::sine(half), right = line(n, 2, 1), left = one; break;
   }
@@ -403,7 +426,9 @@ Value hermite_h_next(const Value& k, const Value& x, const Value& before, const 
   return (x + x) * now - (k + k) * before;
 }
 Value itself(const Value& x) { return x; }
-Value hermite_he_next(const Value& k, const Value& x, const Value& before, const Value& now) { return x * now - k * before; }
+Value hermite_he_next(const Value& k, const Value& x, const Value& before, const Value& now) {
+  return x * now - k * before;
+}
 Value laguerre_first(const Value& x) { return line(x, -1, 1); }
 Value laguerre_next(const Value& k, const Value& x, const Value& before, const Value& now) {
   return ((line(k, 2, 1) - x) * now - k * before) / line(k, 1, 1);

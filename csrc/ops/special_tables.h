@@ -1,4 +1,5 @@
-// Chebyshev coefficients of the special functions: f(x) = sum c[k] T_k(t). Computed by tools/special_tables.py; not to be edited.
+// Chebyshev coefficients of the special functions: f(x) = sum c[k] T_k(t).
+// Computed by tools/special_tables.py; not to be edited.
 #pragma once
 
 namespace tpu::ops::tables {

@@ -75,8 +75,9 @@ Value sign_bit(const Value& x) {
   if (x.element() == ElementType::Pred) return hlo::constant(*x.builder, x.type, 0);
   if (!is_floating(x.element())) return hlo::lt(x, zeros_like(x));
   // Through the bits, which tell -0 and the sign of NaN.
-  static constexpr ElementType widths[] = {ElementType::S8, ElementType::S8, ElementType::S16, ElementType::S16,
-                                           ElementType::S32, ElementType::S32, ElementType::S32, ElementType::S32, ElementType::S64};
+  static constexpr ElementType widths[] = {ElementType::S8,  ElementType::S8,  ElementType::S16,
+                                           ElementType::S16, ElementType::S32, ElementType::S32,
+                                           ElementType::S32, ElementType::S32, ElementType::S64};
   Value bits = hlo::bitcast_convert(x, widths[size_of(x.element())]);
   return hlo::lt(bits, zeros_like(bits));
 }
@@ -118,10 +119,12 @@ Value sinc(const Value& x) {
 
 // ------------------------------------------------------------------------------------------ sine and cosine
 
-// XLA:CPU's sine takes 10 ms for a million float32 numbers, a quarter turn in float64 and a Taylor polynomial a tenth of that. Beyond
-// kFarthest, where the two pieces of pi / 2 no longer do, and for infinities and NaN the whole array goes XLA's way.
+// XLA:CPU's sine takes 10 ms for a million float32 numbers, a quarter turn in float64 and a Taylor polynomial a tenth
+// of that. Beyond kFarthest, where the two pieces of pi / 2 no longer do, and for infinities and NaN the whole array
+// goes XLA's way.
 constexpr double kFarthest = 1e6;
-constexpr double kHalfPiHigh = 0x1.921fb54400000p+0;  // 33 bits, so that its products with whole numbers below 2^20 are exact
+constexpr double kHalfPiHigh =
+    0x1.921fb54400000p+0;  // 33 bits, so that its products with whole numbers below 2^20 are exact
 constexpr double kHalfPiLow = 0x1.0b4611a626331p-34;
 
 /// x less `quarters` quarter turns, in float32 within [-pi / 4, pi / 4].
@@ -131,7 +134,8 @@ struct Turn {
 Turn turn(const Value& x) {
   Value wide = hlo::convert(x, ElementType::F64);
   Value count = hlo::round_nearest_even(wide * like(wide, 2 / std::numbers::pi));
-  Value rest = hlo::convert((wide - count * like(wide, kHalfPiHigh)) - count * like(wide, kHalfPiLow), ElementType::F32);
+  Value rest =
+      hlo::convert((wide - count * like(wide, kHalfPiHigh)) - count * like(wide, kHalfPiLow), ElementType::F32);
   rest = hlo::select(hlo::eq(x, like(x, 0)), x, rest);  // -0 stays
   Value square = rest * rest;
   Value sine = rest * polynomial(square, {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880});
@@ -163,8 +167,8 @@ Values trigonometric(Context& c) {
   ElementType type = to_floating(c, c.type("self").element);
   Value x = operand(c, "self", type);
   if (!c.settings().is_cpu || x.element() != ElementType::F32) return {hlo::convert(anywhere(x), type)};
-  // A loop of at most one round: XLA:CPU would compute both branches of an `if`. It would also take out of the loop what does not change
-  // in it, so x is made to change.
+  // A loop of at most one round: XLA:CPU would compute both branches of an `if`. It would also take out of the loop
+  // what does not change in it, so x is made to change.
   Value is_near = hlo::reduce(hlo::le(hlo::abs(x), like(x, kFarthest)), all_dims(x), hlo::Reducer::And);
   auto pending = [](const Values& v) -> Values { return {v[0]}; };
   auto replace = [](const Values& v) -> Values { return {hlo::not_(v[0]), hlo::negate(v[1]), anywhere(v[1])}; };
@@ -185,13 +189,15 @@ Values round_decimals(Context& c) {
   // A barrier keeps XLA from dividing by a constant through its reciprocal.
   Value scale = hlo::optimization_barrier(hlo::constant(c.builder(), x.element(), std::pow(10.0, std::abs(decimals))));
   scale = hlo::broadcast(scale, x.dims());
-  Value rounded = decimals > 0 ? hlo::round_nearest_even(x * scale) / scale : hlo::round_nearest_even(x / scale) * scale;
+  Value rounded =
+      decimals > 0 ? hlo::round_nearest_even(x * scale) / scale : hlo::round_nearest_even(x / scale) * scale;
   return {hlo::convert(rounded, type)};
 }
 
 // --------------------------------------------------------------------------------------------------- others
 
-// The exponent field of the bits, of a subnormal number that of its mantissa as an integer: XLA's arithmetic flushes subnormals.
+// The exponent field of the bits, of a subnormal number that of its mantissa as an integer: XLA's arithmetic flushes
+// subnormals.
 Values frexp(Context& c) {
   ElementType type = c.type("self").element;
   c.expect(is_floating(type), ErrorCode::InvalidArgument, "torch.frexp() only supports floating-point dtypes");
@@ -232,8 +238,8 @@ Values nan_to_num(Context& c) {
     };
     ElementType part = x.element();
     // The finite extremes, as constants of the type.
-    double largest = part == ElementType::F64 ? 1.7976931348623157e308
-                     : part == ElementType::F16 ? 65504.0
+    double largest = part == ElementType::F64    ? 1.7976931348623157e308
+                     : part == ElementType::F16  ? 65504.0
                      : part == ElementType::BF16 ? 3.3895313892515355e38
                                                  : 3.4028234663852886e38;
     Value nan = number("nan", hlo::constant(c.builder(), part, 0.0));
@@ -255,7 +261,8 @@ Values mvlgamma(Context& c) {
   Dims dims = x.dims(), map = all_dims(x);
   dims.push_back(p);
   Type grid{x.element(), dims};
-  Value shifted = hlo::broadcast_in_dim(x, dims, map) - hlo::iota(c.builder(), grid, x.rank()) * hlo::constant(c.builder(), grid, 0.5);
+  Value shifted = hlo::broadcast_in_dim(x, dims, map) -
+                  hlo::iota(c.builder(), grid, x.rank()) * hlo::constant(c.builder(), grid, 0.5);
   Value sum = hlo::reduce(hlo::lgamma(shifted), {x.rank()}, hlo::Reducer::Add);
   double offset = static_cast<double>(p * (p - 1)) / 4 * std::log(std::numbers::pi);
   return {hlo::convert(sum + like(x, offset), type)};

@@ -1,4 +1,5 @@
-"""The CPU as oracle: a function of tensors runs on both devices and must give the same values, dtypes and shapes, or the same error."""
+"""The CPU as oracle: a function of tensors runs on both devices and must give the same values, dtypes and shapes, or
+the same error."""
 
 import torch
 
@@ -28,7 +29,8 @@ def assert_same(function, *args, rtol=None, atol=None, zero_signs=True, message=
     if isinstance(expected, Exception) or isinstance(got, Exception):
         if not (isinstance(expected, Exception) and isinstance(got, Exception)):
             raise AssertionError(f"on the CPU: {expected!r}\non the device: {got!r}") from (
-                got if isinstance(got, Exception) else expected)
+                got if isinstance(got, Exception) else expected
+            )
         assert isinstance(got, type(expected)), f"expected {expected!r}, got {got!r}"
         if message:
             first = str(expected).splitlines()[0].replace("_cpu", "")
@@ -40,7 +42,7 @@ def assert_same(function, *args, rtol=None, atol=None, zero_signs=True, message=
 def compare(got, expected, rtol=None, atol=None, zero_signs=True):
     if isinstance(expected, (tuple, list)):
         assert len(got) == len(expected)
-        for a, b in zip(got, expected):
+        for a, b in zip(got, expected, strict=True):
             compare(a, b, rtol, atol, zero_signs)
         return
     if not isinstance(expected, torch.Tensor):
@@ -51,4 +53,6 @@ def compare(got, expected, rtol=None, atol=None, zero_signs=True):
     torch.testing.assert_close(got, expected, rtol=rtol, atol=atol, equal_nan=True)
     if zero_signs and expected.is_floating_point():
         zeros = (expected == 0) & (got == 0)
-        assert torch.equal(torch.signbit(got[zeros]), torch.signbit(expected[zeros])), f"signs of zeros: {got}, {expected}"
+        assert torch.equal(torch.signbit(got[zeros]), torch.signbit(expected[zeros])), (
+            f"signs of zeros: {got}, {expected}"
+        )
