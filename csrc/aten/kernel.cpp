@@ -287,16 +287,14 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   for (size_t r = 0; r < signature.return_count; ++r) stack->push_back(std::move(returned[r]));
 }
 
-RowCall::RowCall(const char* name)
-    : kernel_(*ops::find_row(name)), op_([&] {
-        std::string_view full = name;
+RowCall::RowCall(const ops::Row& row)
+    : kernel_(row), op_([&] {
+        std::string_view full = row.name;
         size_t dot = full.find('.');
         std::string base = concat("aten::", full.substr(0, dot));
         std::string overload(dot == full.npos ? "" : full.substr(dot + 1));
         return c10::Dispatcher::singleton().findSchemaOrThrow(base.c_str(), overload.c_str());
       }()) {}
-
-void RowCall::run(c10::Stack stack) { kernel_(op_, {}, &stack); }
 
 void copy_on_device(const at::Tensor& target, const at::Tensor& source) {
   static auto* call = new RowCall("copy_");

@@ -31,8 +31,12 @@ class Kernel final : public c10::OperatorKernel {
 class RowCall {
  public:
   /// `name` is the overload, "arange.start_out".
-  explicit RowCall(const char* name);
-  void run(c10::Stack stack);
+  explicit RowCall(const char* name) : RowCall(*ops::find_row(name)) {}
+  /// `row` must outlive it.
+  explicit RowCall(const ops::Row& row);
+  /// The arguments go in, the results come out.
+  void run(c10::Stack& stack) { kernel_(op_, {}, &stack); }
+  void run(c10::Stack&& stack) { run(stack); }
 
  private:
   Kernel kernel_;

@@ -11,6 +11,12 @@ namespace tpu::ops {
 
 namespace {
 
+uint64_t hash_of(const char* name) {
+  Hasher hasher;
+  hasher.add(name);
+  return hasher.finish().low;
+}
+
 struct Registry {
   std::vector<Table> tables;
   std::vector<const Row*> rows;
@@ -23,9 +29,7 @@ struct Registry {
       for (Row& row : tables.back()) {
         row.family = family.name;
         row.contracts = family.contracts;
-        Hasher hasher;
-        hasher.add(row.name);
-        row.name_hash = hasher.finish().low;
+        row.name_hash = hash_of(row.name);
         if (by_name.emplace(row.name, &row).second) rows.push_back(&row);
         else duplicates.push_back(concat(family.name, ": ", row.name));
       }
@@ -45,6 +49,14 @@ const std::vector<const Row*>& all_rows() { return registry().rows; }
 const Row* find_row(std::string_view name) {
   auto found = registry().by_name.find(name);
   return found == registry().by_name.end() ? nullptr : found->second;
+}
+
+Row functional_form(const Row& row, const char* name) {
+  Row functional = row;
+  functional.name = name;
+  functional.name_hash = hash_of(name);
+  functional.is_pointwise = true;
+  return functional;
 }
 
 const std::vector<std::string>& duplicate_rows() { return registry().duplicates; }

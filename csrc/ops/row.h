@@ -71,6 +71,8 @@ using Table = std::vector<Row>;
 const std::vector<const Row*>& all_rows();
 /// `family: name` of rows whose overload an earlier row has already; a test expects none.
 const std::vector<std::string>& duplicate_rows();
+/// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in the registry.
+Row functional_form(const Row& row, const char* name);
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);
 
