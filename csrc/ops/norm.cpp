@@ -32,7 +32,23 @@ struct Averaged {
     }
     count = static_cast<double>(product);
   }
-  hlo::Value sum(const hlo::Value& x) const { return hlo::reduce(x, over, hlo::Reducer::Add); }
+  /// The last dimensions that are averaged are summed first, as one: XLA:CPU has vector code for rows only.
+  hlo::Value sum(const hlo::Value& x) const {
+    Dims front = over, dims = x.dims();
+    int64_t row = 1, rank = x.rank();
+    while (!front.empty() && front.back() == rank - 1) {
+      row *= dims.back();
+      dims.pop_back();
+      front.pop_back();
+      --rank;
+    }
+    hlo::Value rows = x;
+    if (rank < x.rank()) {
+      dims.push_back(row);
+      rows = hlo::reduce(hlo::reshape(x, dims), {rank}, hlo::Reducer::Add);
+    }
+    return front.empty() ? rows : hlo::reduce(rows, front, hlo::Reducer::Add);
+  }
   hlo::Value mean(const hlo::Value& x) const {
     hlo::Value total = sum(x);
     return total * hlo::like(total, 1 / count);
@@ -47,15 +63,21 @@ struct Moments {
   hlo::Value mean, variance;
 };
 // A float32 sum of many large numbers has lost the digits that a small spread is made of (the CPU's kernels sum in
-// double). The same second pass that gives the variance also gives what the mean is off by.
+// double), so many elements are summed as their distances from one of them.
 Moments moments(const hlo::Value& x, const Averaged& averaged) {
   constexpr double kManyElements = 1024;
-  hlo::Value mean = averaged.mean(x);
+  hlo::Value mean;
+  if (averaged.count < kManyElements || x.type.count() == 0) {
+    mean = averaged.mean(x);
+  } else {
+    Dims limit = x.dims(), kept;
+    for (int64_t dim : averaged.over) limit[static_cast<size_t>(dim)] = 1;
+    for (int64_t dim : averaged.kept) kept.push_back(x.dims()[static_cast<size_t>(dim)]);
+    hlo::Value one = hlo::reshape(hlo::slice(x, Dims(limit.size(), 0), limit, Dims(limit.size(), 1)), kept);
+    mean = one + averaged.mean(x - averaged.spread(one, x.dims()));
+  }
   hlo::Value centred = x - averaged.spread(mean, x.dims());
-  hlo::Value variance = averaged.mean(centred * centred);
-  if (averaged.count < kManyElements) return {mean, variance};
-  hlo::Value off = averaged.mean(centred);
-  return {mean + off, variance - off * off};
+  return {mean, averaged.mean(centred * centred)};
 }
 
 hlo::Value inverse_deviation(Context& c, const hlo::Value& variance) {
