@@ -44,9 +44,9 @@ hlo::Value read(const hlo::Value& x, const Access& access) {
   return hlo::gather(x, hlo::concatenate(columns, dims.index_vector_dim), dims, slice);
 }
 
-// As rows: everything behind the last indexed dimension is a row, and the dimensions before it, indexed or whole, make one
-// row number. On XLA:CPU this one form of scatter is as fast as any and up to 20 times faster than windows over outer
-// dimensions or batching dimensions (index_add on dimension 1 of 1024x1024: 3 ms against 17 to 40 ms).
+// As rows: everything behind the last indexed dimension is a row, and the dimensions before it, indexed or whole, make
+// one row number. On XLA:CPU this one form of scatter is as fast as any and up to 20 times faster than windows over
+// outer dimensions or batching dimensions (index_add on dimension 1 of 1024x1024: 3 ms against 17 to 40 ms).
 hlo::Value write(const hlo::Value& x, const Access& access, const hlo::Value& updates, const hlo::Region& update) {
   if (updates.type.count() == 0) return x;
   int64_t last = access.rank() - 1;

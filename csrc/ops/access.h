@@ -11,7 +11,7 @@ struct Access {
   Dims sizes;           // of x
   hlo::Values indices;  // one per dimension; those that are there have dims `shape`
   Dims shape;
-  int64_t at = 0;       // where `shape` stands among the whole dimensions of the result
+  int64_t at = 0;  // where `shape` stands among the whole dimensions of the result
 
   bool whole(int64_t d) const { return !indices[static_cast<size_t>(d)]; }
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
@@ -23,7 +23,8 @@ struct Access {
 
 /// x[:, .., index, .., :] with `index` (any rank) in dimension `dim`.
 Access along(const hlo::Value& x, int64_t dim, const hlo::Value& index);
-/// Element by element as gather and scatter define it: dimension `dim` from `index`, the others from the position in it.
+/// Element by element as gather and scatter define it: dimension `dim` from `index`, the others from the position in
+/// it.
 Access elementwise(const hlo::Value& x, int64_t dim, const hlo::Value& index);
 
 /// The elements. Indices must be in range: XLA clamps others.

@@ -1,5 +1,5 @@
-// Family factory: tensors made of numbers alone. What goes in: sizes as structure, start, end, step and base as run-time
-// numbers, so that a range that moves compiles once.
+// Family factory: tensors made of numbers alone. What goes in: sizes as structure, start, end, step and base as
+// run-time numbers, so that a range that moves compiles once.
 #include <algorithm>
 
 #include "ops/promotion.h"
@@ -36,8 +36,8 @@ hlo::Values arange(Context& c) {
   return {spread(c.scalar("start", type), count) + step * hlo::iota(c.builder(), {type, {count}}, 0)};
 }
 
-/// `steps` positions of `type` from start to end, which are numbers of the dtype of the result, counted from the nearer of
-/// the two so that both are hit exactly.
+/// `steps` positions of `type` from start to end, which are numbers of the dtype of the result, counted from the nearer
+/// of the two so that both are hit exactly.
 hlo::Value between(Context& c, ElementType element, ElementType type, int64_t steps) {
   hlo::Value start = hlo::convert(c.scalar("start", element), type), end = hlo::convert(c.scalar("end", element), type);
   if (steps <= 1) return spread(start, steps);

@@ -1,8 +1,9 @@
 // Family indexing: elements read or written where index tensors say. What goes in: a tensor, integer indices or boolean
 // masks, and for writes the new elements. What comes out: the elements, or the tensor after the write.
 //
-// Every op here is one Access (which elements) and one read or write through it, see access.h. XLA clamps or drops indices out of range
-// silently, so that each op states its range as a value check, in the words of PyTorch's CPU kernel.
+// Every op here is one Access (which elements) and one read or write through it, see access.h. XLA clamps or drops
+// indices out of range silently, so that each op states its range as a value check, in the words of PyTorch's CPU
+// kernel.
 #include <algorithm>
 
 #include "ops/access.h"
@@ -91,7 +92,8 @@ hlo::Values take(Context& c) {
   int64_t count = self.type.count();
   c.expect(count != 0 || index.type.count() == 0, ErrorCode::Index, "take(): tried to take from an empty tensor");
   hlo::Value flat = hlo::reshape(self, {count});
-  Range range{count, true, ErrorCode::Index, concat("out of range: tried to access index {} on a tensor of ", count, " elements.")};
+  Range range{count, true, ErrorCode::Index,
+              concat("out of range: tried to access index {} on a tensor of ", count, " elements.")};
   return {read(flat, along(flat, 0, checked(c, index, range)))};
 }
 
@@ -110,8 +112,7 @@ hlo::Values embedding_dense_backward(Context& c) {
   int64_t rows = c.integer("num_weights"), padding = c.integer("padding_idx");
   int64_t count = indices.type.count(), width = grad.dims().back();
   hlo::Value index = hlo::reshape(indices, {count});
-  if (padding >= 0)
-    index = hlo::select(hlo::eq(index, hlo::like(index, padding)), hlo::like(index, rows), index);
+  if (padding >= 0) index = hlo::select(hlo::eq(index, hlo::like(index, padding)), hlo::like(index, rows), index);
   ElementType type = compute_type(grad.element());
   hlo::Value updates = hlo::convert(hlo::reshape(grad, {count, width}), type);
   if (c.flag("scale_grad_by_freq") && rows != 0) {
@@ -157,7 +158,8 @@ hlo::Value mean_of(const hlo::Value& sum, const hlo::Value& count) {
 }
 
 /// Without include_self an element that receives something starts from the identity; the others stay as they are.
-hlo::Value reduce_at(const hlo::Value& self, const Access& access, const hlo::Value& updates, Mode mode, bool include_self) {
+hlo::Value reduce_at(const hlo::Value& self, const Access& access, const hlo::Value& updates, Mode mode,
+                     bool include_self) {
   if (updates.type.count() == 0) return self;
   hlo::Builder& builder = *self.builder;
   hlo::Reducer reducer = reducer_of(mode);
@@ -171,8 +173,8 @@ hlo::Value reduce_at(const hlo::Value& self, const Access& access, const hlo::Va
   hlo::Value result = write(base, access, hlo::convert(updates, type), hlo::body_of(reducer));
   if (mode == Mode::Mean) {
     hlo::Value one = ones(builder, ElementType::S32, self.dims());
-    hlo::Value count = write(include_self ? one : hlo::like(one, 0), access, ones(builder, ElementType::S32, updates.dims()),
-                             hlo::body_of(hlo::Reducer::Add));
+    hlo::Value count = write(include_self ? one : hlo::like(one, 0), access,
+                             ones(builder, ElementType::S32, updates.dims()), hlo::body_of(hlo::Reducer::Add));
     result = mean_of(result, hlo::maximum(count, one));
   }
   return hlo::convert(result, self.element());
@@ -274,7 +276,8 @@ hlo::Values put(Context& c) {
            source.type.count(), ", index.numel() = ", updates);
   if (updates == 0) return {self};
   hlo::Value flat = hlo::reshape(self, {count});
-  Range range{count, true, ErrorCode::Index, concat("out of range: tried to access index {} on a tensor of ", count, " elements.")};
+  Range range{count, true, ErrorCode::Index,
+              concat("out of range: tried to access index {} on a tensor of ", count, " elements.")};
   Access access = along(flat, 0, checked(c, hlo::reshape(index, {updates}), range));
   hlo::Value values = hlo::reshape(source, {updates});
   return {hlo::reshape(c.flag("accumulate") ? add_at(flat, access, values) : write(flat, access, values, replace),
@@ -323,10 +326,10 @@ hlo::Values masked_scatter(Context& c) {
 bool is_mask(ElementType element) { return element == ElementType::Pred || element == ElementType::U8; }
 
 /// Note [Masks as indices]
-/// x[mask] has as many elements as the mask has true ones, and a shape is part of a program. So masks become programs only
-/// where their count is no shape: x[mask] = value is a select. The rest is NotImplemented here: on the CPU plugin the host
-/// path is as fast and compiles nothing when the count changes; on a TPU the aten layer counts first (nonzero on the
-/// host) and hands over positions.
+/// x[mask] has as many elements as the mask has true ones, and a shape is part of a program. So masks become programs
+/// only where their count is no shape: x[mask] = value is a select. The rest is NotImplemented here: on the CPU plugin
+/// the host path is as fast and compiles nothing when the count changes; on a TPU the aten layer counts first (nonzero
+/// on the host) and hands over positions.
 
 /// The tensors in the list of indices and the dimensions of self that they index.
 struct IndexList {
@@ -388,7 +391,8 @@ hlo::Values index(Context& c) {
 }
 
 /// self[:, mask, :] = values with a size of 1 where the true elements go; see Note [Masks as indices].
-hlo::Value put_masked(Context& c, const hlo::Value& self, const IndexList& list, const hlo::Value& values, bool accumulate) {
+hlo::Value put_masked(Context& c, const hlo::Value& self, const IndexList& list, const hlo::Value& values,
+                      bool accumulate) {
   int64_t dim = list.entries[0].dim;
   hlo::Value mask = hlo::convert(list.entries[0].value, ElementType::Pred);
   int64_t behind = self.rank() - dim - mask.rank();

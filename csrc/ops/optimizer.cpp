@@ -1,6 +1,6 @@
-// Family optimizer: one step of a whole optimizer, and the scaling of gradients for automatic mixed precision. What goes
-// in: lists of parameters, gradients and states, and the hyperparameters as run-time numbers. What comes out: what is
-// written, list by list; an empty Value leaves its tensor as it is.
+// Family optimizer: one step of a whole optimizer, and the scaling of gradients for automatic mixed precision. What
+// goes in: lists of parameters, gradients and states, and the hyperparameters as run-time numbers. What comes out: what
+// is written, list by list; an empty Value leaves its tensor as it is.
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -22,7 +22,11 @@ hlo::Value over(const hlo::Value& number, const hlo::Value& x) {
 /// What the fused optimizers share: the options around the update of one parameter.
 struct Fused {
   explicit Fused(Context& c)
-      : c(c), params(c.tensors("self")), grads(c.tensors("grads")), maximizes(c.flag("maximize")), scales(c.has("grad_scale")) {
+      : c(c),
+        params(c.tensors("self")),
+        grads(c.tensors("grads")),
+        maximizes(c.flag("maximize")),
+        scales(c.has("grad_scale")) {
     if (scales) scale = hlo::reshape(c.tensor("grad_scale"), {});
     if (c.has("found_inf")) {
       hlo::Value found = hlo::reshape(c.tensor("found_inf"), {});
@@ -149,7 +153,8 @@ hlo::Values adagrad(Context& c) {
   append(new_params, new_grads);
   append(new_params, new_sums);
   // The steps were counted by the caller; only the overload with a number for lr declares them as written.
-  if (c.is_scalar("lr") && c.call().row->name == std::string("_fused_adagrad_")) append(new_params, hlo::Values(steps.size()));
+  if (c.is_scalar("lr") && c.call().row->name == std::string("_fused_adagrad_"))
+    append(new_params, hlo::Values(steps.size()));
   return new_params;
 }
 

@@ -39,7 +39,8 @@ hlo::Value unit(Context& c, const Dims& dims, ElementType element) {
   return scaled(digits_of(c, dims, type, digits), -digits);
 }
 
-/// Uniform in (0, 1): the middles of 2^23 (float64: 2^52) equal parts, all of them exact, as are their mirror images 1 - u.
+/// Uniform in (0, 1): the middles of 2^23 (float64: 2^52) equal parts, all of them exact, as are their mirror images 1
+/// - u.
 hlo::Value open_unit(Context& c, const Dims& dims, ElementType type) {
   int digits = type == ElementType::F64 ? 52 : 23;
   hlo::Value k = digits_of(c, dims, type, digits);
@@ -210,7 +211,8 @@ hlo::Values bernoulli_of_tensor(Context& c) {
 // The number of trials up to the first success: at least 1, since log(u) < 0.
 hlo::Values geometric(Context& c) {
   Type target = *c.target(0);
-  c.expect(!is_complex(target.element) && target.element != ElementType::Pred, ErrorCode::NotImplemented, "no real dtype");
+  c.expect(!is_complex(target.element) && target.element != ElementType::Pred, ErrorCode::NotImplemented,
+           "no real dtype");
   ElementType type = draw_type(target.element);
   hlo::Value p = c.scalar("p", type);
   hlo::Value inside = hlo::and_(hlo::gt(p, hlo::like(p, 0)), hlo::lt(p, hlo::like(p, 1)));
@@ -221,8 +223,8 @@ hlo::Values geometric(Context& c) {
 
 /// from + an integer in [0, range), as `element`; range 0 stands for 2^64.
 ///
-/// Up to 2^32 by the high half of a 32 x 32 bit product, beyond by the remainder of 64 bits; no value is favoured by more
-/// than range / 2^32 and range / 2^64, as in torch's CPU kernel.
+/// Up to 2^32 by the high half of a 32 x 32 bit product, beyond by the remainder of 64 bits; no value is favoured by
+/// more than range / 2^32 and range / 2^64, as in torch's CPU kernel.
 hlo::Value integer_below(Context& c, const Dims& dims, uint64_t range, int64_t from, ElementType element) {
   hlo::Value drawn;
   if (range != 0 && range <= (uint64_t{1} << 32)) {
@@ -274,12 +276,13 @@ hlo::Values random_range(Context& c) {
   Span span = span_of(c, target.element);
   int64_t from = c.call().find("from") ? c.integer("from") : 0;
   std::optional<int64_t> to = c.optional_integer("to");
-  c.expect(!to || from < *to, ErrorCode::InvalidArgument, "random_ expects 'from' to be less than 'to', but got from=", from,
-           " >= to=", to.value_or(0));
+  c.expect(!to || from < *to, ErrorCode::InvalidArgument,
+           "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to.value_or(0));
   if (!is_floating(target.element)) {
     auto inside = [&](int64_t value) { return value >= span.low && value <= span.high; };
     c.expect(inside(from), ErrorCode::InvalidArgument, "from is out of bounds for ", torch_name(target.element));
-    c.expect(!to || inside(*to - 1), ErrorCode::InvalidArgument, "to - 1 is out of bounds for ", torch_name(target.element));
+    c.expect(!to || inside(*to - 1), ErrorCode::InvalidArgument, "to - 1 is out of bounds for ",
+             torch_name(target.element));
   }
   uint64_t range = to ? distance(from, *to) : distance(from, span.high) + 1;
   return {integer_below(c, target.dims, range, from, target.element)};
@@ -297,15 +300,12 @@ hlo::Values randperm(Context& c) {
   auto mask = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count)) - 1);
   hlo::Value low = hlo::constant(c.builder(), type, mask);
   hlo::Value keys = hlo::or_(hlo::and_(c.random_bits64({count}), hlo::not_(low)), hlo::iota(c.builder(), type, 0));
-  hlo::Value sorted = hlo::sort({keys}, 0, false, [](const hlo::Values& pair) -> hlo::Values {
-    return {hlo::lt(pair[0], pair[1])};
-  })[0];
+  hlo::Value sorted = hlo::sort({keys}, 0, false,
+                                [](const hlo::Values& pair) -> hlo::Values { return {hlo::lt(pair[0], pair[1])}; })[0];
   return {hlo::convert(hlo::and_(sorted, low), element)};
 }
 
-hlo::Value last_column(const hlo::Value& x) {
-  return hlo::slice(x, {0, x.dims()[1] - 1}, x.dims(), {1, 1});
-}
+hlo::Value last_column(const hlo::Value& x) { return hlo::slice(x, {0, x.dims()[1] - 1}, x.dims(), {1, 1}); }
 
 /// For each target the number of elements of its ascending row that are not above it; rows [b, n], targets [b, s].
 hlo::Value count_up_to(const hlo::Value& rows, const hlo::Value& targets) {
@@ -314,7 +314,8 @@ hlo::Value count_up_to(const hlo::Value& rows, const hlo::Value& targets) {
   Type index{ElementType::S32, targets.dims()};
   hlo::Value flat = hlo::reshape(rows, {rows.type.count()});
   hlo::Value low = hlo::constant(builder, index, 0), high = hlo::constant(builder, index, size);
-  hlo::Value steps = hlo::constant(builder, ElementType::S32, static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(size))));
+  hlo::Value steps =
+      hlo::constant(builder, ElementType::S32, static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(size))));
   auto goes_on = [](const hlo::Values& state) -> hlo::Values { return {hlo::gt(state[0], hlo::like(state[0], 0))}; };
   auto halve = [size](const hlo::Values& state) -> hlo::Values {
     const hlo::Value &low = state[1], &high = state[2], &flat = state[3], &targets = state[4];

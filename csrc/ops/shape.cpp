@@ -1,5 +1,5 @@
-// Family shape: the same elements in another arrangement, with padding, or masked by position. What goes in: tensors and
-// structural numbers; no element is computed from another, except that the backwards of copies are sums.
+// Family shape: the same elements in another arrangement, with padding, or masked by position. What goes in: tensors
+// and structural numbers; no element is computed from another, except that the backwards of copies are sums.
 #include <algorithm>
 
 #include "ops/promotion.h"
@@ -147,7 +147,8 @@ hlo::Values repeat(Context& c) {
   Dims pairs, map, dims;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t own = i - (rank - self.rank()), size = own < 0 ? 1 : self.dims()[own];
-    c.expect(repeats[i] >= 0, ErrorCode::InvalidArgument, "Trying to create tensor with negative dimension ", repeats[i] * size);
+    c.expect(repeats[i] >= 0, ErrorCode::InvalidArgument, "Trying to create tensor with negative dimension ",
+             repeats[i] * size);
     if (own >= 0) map.push_back(2 * i + 1);
     pairs.push_back(repeats[i]);
     pairs.push_back(size);
@@ -159,10 +160,10 @@ hlo::Values repeat(Context& c) {
 hlo::Values channel_shuffle(Context& c) {
   hlo::Value self = c.tensor("self");
   int64_t groups = c.integer("groups");
-  c.expect(self.rank() > 2, ErrorCode::InvalidArgument, "channel_shuffle expects input with > 2 dims, but got input with sizes ",
-           to_string(self.dims()));
-  c.expect(groups > 0, ErrorCode::InvalidArgument, "Number of groups to divide channels in must be positive. Value of groups:",
-           groups);
+  c.expect(self.rank() > 2, ErrorCode::InvalidArgument,
+           "channel_shuffle expects input with > 2 dims, but got input with sizes ", to_string(self.dims()));
+  c.expect(groups > 0, ErrorCode::InvalidArgument,
+           "Number of groups to divide channels in must be positive. Value of groups:", groups);
   int64_t channels = self.dims()[1];
   c.expect(channels % groups == 0, ErrorCode::InvalidArgument, "Number of channels must be divisible by groups. Got ",
            channels, " channels and ", groups, " groups.");
@@ -174,8 +175,8 @@ hlo::Values narrow_copy(Context& c) {
   c.expect(self.rank() > 0, ErrorCode::InvalidArgument, "narrow() cannot be applied to a 0-dim tensor.");
   int64_t dim = wrap_dim(c.integer("dim"), self.rank()), size = self.dims()[dim];
   int64_t start = c.integer("start"), length = c.integer("length");
-  c.expect(start >= -size && start <= size, ErrorCode::Index, "start out of range (expected to be in range of [", -size, ", ",
-           size, "], but got ", start, ")");
+  c.expect(start >= -size && start <= size, ErrorCode::Index, "start out of range (expected to be in range of [", -size,
+           ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
   c.expect(length >= 0 && start + length <= size, ErrorCode::InvalidArgument, "start (", start, ") + length (", length,
            ") exceeds dimension size (", size, ").");
@@ -188,16 +189,17 @@ hlo::Values narrow_copy(Context& c) {
 hlo::Values constant_pad(Context& c) {
   hlo::Value self = c.tensor("self");
   Dims pad = c.ints("pad"), low(self.dims().size(), 0), high = low;
-  c.expect(pad.size() % 2 == 0, ErrorCode::InvalidArgument, "Length of pad must be even but instead it equals ", pad.size());
+  c.expect(pad.size() % 2 == 0, ErrorCode::InvalidArgument, "Length of pad must be even but instead it equals ",
+           pad.size());
   c.expect(pad.size() <= 2 * self.dims().size(), ErrorCode::InvalidArgument,
-           "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ", pad.size(),
-           "while the input has ", self.rank(), "dimensions.");
+           "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+           pad.size(), "while the input has ", self.rank(), "dimensions.");
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     size_t dim = self.dims().size() - 1 - i;
     low[dim] = pad[2 * i];
     high[dim] = pad[2 * i + 1];
-    c.expect(self.dims()[dim] + low[dim] + high[dim] >= 0, ErrorCode::InvalidArgument, "The input size ", self.dims()[dim],
-             ", plus negative padding ", low[dim], " and ", high[dim],
+    c.expect(self.dims()[dim] + low[dim] + high[dim] >= 0, ErrorCode::InvalidArgument, "The input size ",
+             self.dims()[dim], ", plus negative padding ", low[dim], " and ", high[dim],
              " resulted in a negative output size, which is invalid. Check dimension ", dim, " of your input.");
   }
   return {hlo::pad(self, c.scalar("value", self.element()), low, high, Dims(self.dims().size(), 0))};
@@ -255,15 +257,16 @@ hlo::Values pad_edges(Context& c) {
   hlo::Value x = c.tensor("self");
   Dims padding = c.ints("padding");
   auto pairs = static_cast<int64_t>(padding.size() / 2);
-  c.expect(x.rank() == pairs + 1 || x.rank() == pairs + 2, ErrorCode::InvalidArgument, "Expected ", pairs + 1, "D or ", pairs + 2,
+  c.expect(x.rank() == pairs + 1 || x.rank() == pairs + 2, ErrorCode::InvalidArgument, "Expected ", pairs + 1, "D or ",
+           pairs + 2,
            "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
            to_string(x.dims()));
   for (int64_t i = 0; i < pairs; ++i) {
     int64_t dim = x.rank() - 1 - i, low = padding[2 * i], high = padding[2 * i + 1], size = x.dims()[dim];
     if constexpr (sides == PadSides(reflect)) {
       c.expect(low < size && high < size, ErrorCode::InvalidArgument,
-               "Padding size should be less than the corresponding input dimension, but got: padding (", low, ", ", high,
-               ") at dimension ", dim, " of input ", to_string(x.dims()));
+               "Padding size should be less than the corresponding input dimension, but got: padding (", low, ", ",
+               high, ") at dimension ", dim, " of input ", to_string(x.dims()));
     }
     c.expect(size + low + high >= 1, ErrorCode::InvalidArgument, "input (size ", size, " in dimension ", dim,
              ") is too small for padding (", low, ", ", high, ")");
@@ -283,8 +286,8 @@ hlo::Values pad_edges_backward(Context& c) {
   grad = hlo::convert(grad, compute_type(element));
   for (size_t i = 0; i < padding.size() / 2; ++i) {
     int64_t dim = grad.rank() - 1 - static_cast<int64_t>(i), low = padding[2 * i], high = padding[2 * i + 1];
-    c.expect(grad.dims()[dim] == dims[dim] + low + high, ErrorCode::InvalidArgument, "grad_output size in dimension ", dim,
-             " unexpected. Expected: ", dims[dim] + low + high, ", Got: ", grad.dims()[dim]);
+    c.expect(grad.dims()[dim] == dims[dim] + low + high, ErrorCode::InvalidArgument, "grad_output size in dimension ",
+             dim, " unexpected. Expected: ", dims[dim] + low + high, ", Got: ", grad.dims()[dim]);
     grad = zero_pad(grad, dim, std::max<int64_t>(-low, 0), std::max<int64_t>(-high, 0));
     grad = sides(grad, dim, std::max<int64_t>(low, 0), std::max<int64_t>(high, 0));
   }
@@ -308,8 +311,8 @@ hlo::Values triangle(Context& c) {
 hlo::Values diag_embed(Context& c) {
   hlo::Value self = c.tensor("self");
   int64_t dim1 = wrap_dim(c.integer("dim1"), self.rank() + 1), dim2 = wrap_dim(c.integer("dim2"), self.rank() + 1);
-  c.expect(dim1 != dim2, ErrorCode::InvalidArgument, "diagonal dimensions cannot be identical ", c.integer("dim1"), ", ",
-           c.integer("dim2"));
+  c.expect(dim1 != dim2, ErrorCode::InvalidArgument, "diagonal dimensions cannot be identical ", c.integer("dim1"),
+           ", ", c.integer("dim2"));
   int64_t offset = c.integer("offset"), size = self.dims().back() + std::abs(offset);
   return {place_matrix(spread_diagonal(self, size, size, offset), dim1, dim2)};
 }
@@ -326,13 +329,15 @@ hlo::Values diagonal_backward(Context& c) {
 // The diagonal of a row-major matrix is every (columns + 1)-th element.
 hlo::Values trace(Context& c) {
   hlo::Value self = c.tensor("self");
-  c.expect(self.rank() == 2, ErrorCode::InvalidArgument, "trace: expected a matrix, but got tensor with dim ", self.rank());
+  c.expect(self.rank() == 2, ErrorCode::InvalidArgument, "trace: expected a matrix, but got tensor with dim ",
+           self.rank());
   ElementType element = self.element();
   c.expect(element != ElementType::Pred, ErrorCode::NotImplemented, "\"trace\" not implemented for 'Bool'");
   if (is_integral(element)) element = ElementType::S64;
   int64_t columns = self.dims()[1], count = std::min(self.dims()[0], columns);
   if (count == 0) return {hlo::constant(c.builder(), element, 0)};
-  hlo::Value diagonal = cut(hlo::reshape(self, {self.type.count()}), 0, 0, (count - 1) * (columns + 1) + 1, columns + 1);
+  hlo::Value diagonal =
+      cut(hlo::reshape(self, {self.type.count()}), 0, 0, (count - 1) * (columns + 1) + 1, columns + 1);
   return {hlo::convert(hlo::reduce(hlo::convert(diagonal, compute_type(element)), {0}, hlo::Reducer::Add), element)};
 }
 

@@ -1,6 +1,6 @@
-// Family upsample: images at other sizes and at sampled places. What goes in: a batch of 1-d, 2-d or 3-d images and sizes
-// and scales as structure, or a grid of places. Interpolation along one dimension is a sparse matrix that is worked out
-// here, in plain numbers as torch's CPU kernels do; the backward is the same with the matrix transposed.
+// Family upsample: images at other sizes and at sampled places. What goes in: a batch of 1-d, 2-d or 3-d images and
+// sizes and scales as structure, or a grid of places. Interpolation along one dimension is a sparse matrix that is
+// worked out here, in plain numbers as torch's CPU kernels do; the backward is the same with the matrix transposed.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -68,7 +68,8 @@ struct Resize {
 // The arithmetic is in Real, float for all but float64 images, since positions decide which pixels are read.
 template <class Real>
 Real scale_of(const Resize& r) {
-  if (r.align_corners) return r.outputs > 1 ? static_cast<Real>(r.inputs - 1) / static_cast<Real>(r.outputs - 1) : Real(0);
+  if (r.align_corners)
+    return r.outputs > 1 ? static_cast<Real>(r.inputs - 1) / static_cast<Real>(r.outputs - 1) : Real(0);
   if (r.factor && *r.factor > 0) return static_cast<Real>(1.0 / *r.factor);
   return static_cast<Real>(r.inputs) / static_cast<Real>(r.outputs);
 }
@@ -85,7 +86,9 @@ Matrix nearest_matrix(const Resize& r, bool exact) {
   auto scale = scale_of<float>(r);
   for (int64_t o = 0; o < r.outputs; ++o) {
     float place = (static_cast<float>(o) + (exact ? 0.5f : 0.0f)) * scale;
-    int64_t at = r.inputs == r.outputs ? o : r.outputs == 2 * r.inputs ? o / 2 : static_cast<int64_t>(std::floor(place));
+    int64_t at = r.inputs == r.outputs       ? o
+                 : r.outputs == 2 * r.inputs ? o / 2
+                                             : static_cast<int64_t>(std::floor(place));
     m.add(std::min(at, r.inputs - 1), 1);
     m.end_row();
   }
@@ -224,7 +227,7 @@ Term term_of(const Matrix& m, size_t t) {
   return term;
 }
 
-constexpr int64_t kMostTerms = 16;        // more of them are one product with the dense matrix
+constexpr int64_t kMostTerms = 16;         // more of them are one product with the dense matrix
 constexpr int64_t kMostNumbers = 1 << 17;  // longer lists of constants would be megabytes of text
 
 /// Dimension `dim` of x multiplied by the matrix.
@@ -247,11 +250,13 @@ hlo::Value multiplied(Context& c, const hlo::Value& x, int64_t dim, const Matrix
     return sum;
   }
   std::vector<int64_t> rows;
-  for (size_t o = 0; o + 1 < m.start.size(); ++o) rows.insert(rows.end(), m.start[o + 1] - m.start[o], static_cast<int64_t>(o));
+  for (size_t o = 0; o + 1 < m.start.size(); ++o)
+    rows.insert(rows.end(), m.start[o + 1] - m.start[o], static_cast<int64_t>(o));
   hlo::Value row = hlo::constant_ints(c.builder(), rows, ElementType::S32);
   Term all{m.index, m.weight, false};
   hlo::Value dense = hlo::constant(c.builder(), {x.element(), {outputs, m.inputs}}, 0);
-  dense = write(dense, Access{dense.dims(), {row, indices(all)}, row.dims(), 0}, weights(all), hlo::body_of(hlo::Reducer::Add));
+  dense = write(dense, Access{dense.dims(), {row, indices(all)}, row.dims(), 0}, weights(all),
+                hlo::body_of(hlo::Reducer::Add));
   hlo::DotDims contract;
   contract.lhs_contract = {dim};
   contract.rhs_contract = {1};
@@ -324,7 +329,8 @@ struct Coordinate {
 Coordinate mirrored(const Coordinate& x, int64_t twice_low, int64_t twice_high) {
   if (twice_low == twice_high) return {hlo::like(x.place, 0), hlo::like(x.slope, 0)};
   auto number = [&](double value) { return hlo::like(x.place, value); };
-  hlo::Value low = number(static_cast<double>(twice_low) / 2), width = number(static_cast<double>(twice_high - twice_low) / 2);
+  hlo::Value low = number(static_cast<double>(twice_low) / 2),
+             width = number(static_cast<double>(twice_high - twice_low) / 2);
   hlo::Value offset = x.place - low, distance = hlo::abs(offset);
   hlo::Value flips = hlo::floor(distance / width), rest = distance - flips * width;
   hlo::Value half = flips * number(0.5);
@@ -349,8 +355,9 @@ Coordinate in_pixels(const hlo::Value& grid, int64_t size, Padding padding, bool
   return {hlo::clamp(number(0), inside, last), hlo::select(moves, x.slope, number(0))};
 }
 
-/// The pixels around each place. Their positions have dims [2, .., 2, N, places..], one 2 for the nearer and the farther
-/// pixel of each dimension (none of them for nearest), so that one gather reads and one scatter writes them all.
+/// The pixels around each place. Their positions have dims [2, .., 2, N, places..], one 2 for the nearer and the
+/// farther pixel of each dimension (none of them for nearest), so that one gather reads and one scatter writes them
+/// all.
 struct Sampling {
   hlo::Value image, grid;               // in the type that is computed in
   std::vector<Coordinate> coordinates;  // outermost dimension first, [N, places..]
@@ -428,8 +435,9 @@ Sampling sampling(Context& c) {
   s.corners = mode == kNearest ? 0 : spatial;
   for (int64_t d = 0; d < spatial; ++d) {
     int64_t size = s.image.dims()[2 + d];
-    c.expect(size > 0, ErrorCode::InvalidArgument, "grid_sampler(): expected input to have non-empty spatial dimensions, ",
-             "but input has sizes ", to_string(s.image.dims()), " with dimension ", 2 + d, " being empty");
+    c.expect(size > 0, ErrorCode::InvalidArgument,
+             "grid_sampler(): expected input to have non-empty spatial dimensions, ", "but input has sizes ",
+             to_string(s.image.dims()), " with dimension ", 2 + d, " being empty");
     // The grid names the innermost dimension first.
     Coordinate x = in_pixels(grid_part(s.grid, spatial - 1 - d), size, padding, c.flag("align_corners"));
     s.coordinates.push_back(x);
@@ -522,12 +530,12 @@ Table upsample_table() {
          upsample_backward<Method::Nearest>);
   resize("upsample_nearest3d.out", "upsample_nearest3d_backward.grad_input", upsample<Method::Nearest>,
          upsample_backward<Method::Nearest>);
-  resize("_upsample_nearest_exact1d.out", "_upsample_nearest_exact1d_backward.grad_input", upsample<Method::NearestExact>,
-         upsample_backward<Method::NearestExact>);
-  resize("_upsample_nearest_exact2d.out", "_upsample_nearest_exact2d_backward.grad_input", upsample<Method::NearestExact>,
-         upsample_backward<Method::NearestExact>);
-  resize("_upsample_nearest_exact3d.out", "_upsample_nearest_exact3d_backward.grad_input", upsample<Method::NearestExact>,
-         upsample_backward<Method::NearestExact>);
+  resize("_upsample_nearest_exact1d.out", "_upsample_nearest_exact1d_backward.grad_input",
+         upsample<Method::NearestExact>, upsample_backward<Method::NearestExact>);
+  resize("_upsample_nearest_exact2d.out", "_upsample_nearest_exact2d_backward.grad_input",
+         upsample<Method::NearestExact>, upsample_backward<Method::NearestExact>);
+  resize("_upsample_nearest_exact3d.out", "_upsample_nearest_exact3d_backward.grad_input",
+         upsample<Method::NearestExact>, upsample_backward<Method::NearestExact>);
   resize("upsample_linear1d.out", "upsample_linear1d_backward.grad_input", upsample<Method::Linear>,
          upsample_backward<Method::Linear>);
   resize("upsample_bilinear2d.out", "upsample_bilinear2d_backward.grad_input", upsample<Method::Linear>,
@@ -536,15 +544,15 @@ Table upsample_table() {
          upsample_backward<Method::Linear>);
   resize("upsample_bicubic2d.out", "upsample_bicubic2d_backward.grad_input", upsample<Method::Cubic>,
          upsample_backward<Method::Cubic>);
-  resize("_upsample_bilinear2d_aa.out", "_upsample_bilinear2d_aa_backward.grad_input", upsample<Method::LinearAntialias>,
-         upsample_backward<Method::LinearAntialias>);
+  resize("_upsample_bilinear2d_aa.out", "_upsample_bilinear2d_aa_backward.grad_input",
+         upsample<Method::LinearAntialias>, upsample_backward<Method::LinearAntialias>);
   resize("_upsample_bicubic2d_aa.out", "_upsample_bicubic2d_aa_backward.grad_input", upsample<Method::CubicAntialias>,
          upsample_backward<Method::CubicAntialias>);
   resize("_upsample_lanczos2d_aa.out", "_upsample_lanczos2d_aa_backward.grad_input", upsample<Method::LanczosAntialias>,
          upsample_backward<Method::LanczosAntialias>);
-  for (Row each : {row("grid_sampler_2d", grid_sampler), row("grid_sampler_3d", grid_sampler),
-                   row("grid_sampler_2d_backward", grid_sampler_backward),
-                   row("grid_sampler_3d_backward", grid_sampler_backward)})
+  for (Row each :
+       {row("grid_sampler_2d", grid_sampler), row("grid_sampler_3d", grid_sampler),
+        row("grid_sampler_2d_backward", grid_sampler_backward), row("grid_sampler_3d_backward", grid_sampler_backward)})
     table.push_back(std::move(each));
   return table;
 }

@@ -1,4 +1,4 @@
-"""Random families: distributions by moments and Kolmogorov-Smirnov distance, ranges, streams, and the errors of the CPU."""
+"""Family random: distributions by moments and Kolmogorov-Smirnov distance, ranges, streams, and errors."""
 
 import math
 
@@ -109,7 +109,19 @@ def test_certain_coins(p):
 
 
 @pytest.mark.parametrize(
-    "dtype", [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bfloat16, torch.float32, torch.float64], ids=str
+    "dtype",
+    [
+        torch.bool,
+        torch.uint8,
+        torch.int8,
+        torch.int16,
+        torch.int32,
+        torch.int64,
+        torch.bfloat16,
+        torch.float32,
+        torch.float64,
+    ],
+    ids=str,
 )
 def test_random_covers_the_range_of_its_dtype(dtype):
     x = drawn(lambda t: t.random_(), dtype).double()
