@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ops/axis.h"
+#include "ops/philox.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -95,9 +96,7 @@ hlo::Value scores_of(Context& c, const Shape& shape, const hlo::Value& query) {
 
 // Which probabilities survive dropout, as 1 / (1 - p) or 0. `state` is the generator's u64[3].
 hlo::Value dropout_factor(Context& c, const hlo::Value& state, const Dims& dims, ElementType type) {
-  int64_t count = tpu::product(dims), counters = (count + 3) / 4;
-  hlo::Value bits = hlo::rng_bit_generator(state, {ElementType::U32, {counters * 4}}, hlo::RngAlgorithm::Philox)[1];
-  bits = hlo::reshape(hlo::slice(bits, {0}, {count}, {1}), dims);
+  hlo::Value bits = philox_words(state, dims, 1)[0];
   // 24 bits are exact in float32.
   hlo::Value top = hlo::convert(hlo::shift_right_logical(bits, hlo::like(bits, 8)), ElementType::F32);
   hlo::Value p = c.scalar("dropout_p", ElementType::F32);
@@ -137,7 +136,7 @@ hlo::Values fused_attention(Context& c) {
   hlo::Value logsumexp = shift + hlo::log(sum);
   hlo::Value seed = hlo::constant(c.builder(), ElementType::S64, 0), offset = seed;
   if (drops(c)) {
-    hlo::Value state = c.random_state((tpu::product(shape.scores()) + 3) / 4);
+    hlo::Value state = c.random_state(tpu::product(shape.scores()));
     weights = weights * dropout_factor(c, state, scores.dims(), type);
     hlo::Value words = hlo::bitcast_convert(state, ElementType::S64);
     seed = hlo::reshape(hlo::slice(words, {0}, {1}, {1}), {});
