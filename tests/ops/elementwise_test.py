@@ -1,5 +1,5 @@
-"""Unary, binary and activation families on the values where kernels differ: NaN, infinities, signed zeros, integer limits,
-zero divisors, counts out of range, empty and 0-d tensors, and the errors."""
+"""Unary, binary and activation families on the values where kernels differ: NaN, infinities, signed zeros, integer
+limits, zero divisors, counts out of range, empty and 0-d tensors, and the errors."""
 
 import functools
 import math
@@ -65,8 +65,8 @@ SMOOTH = """exp exp2 expm1 log log10 log1p log2 reciprocal rsqrt sqrt acos acosh
     sinc sinh tan tanh erf erfc erfinv lgamma digamma sigmoid frexp""".split()
 ANY = """abs neg sign sgn signbit isnan floor ceil trunc round logical_not relu nan_to_num angle bitwise_not positive
     square""".split()
-COMPLEX = """abs angle neg sgn conj_physical exp exp2 expm1 log log10 log1p log2 reciprocal rsqrt sqrt acos acosh asin asinh
-    atan atanh cos cosh sin sinc sinh tan tanh sigmoid isnan logical_not""".split()
+COMPLEX = """abs angle neg sgn conj_physical exp exp2 expm1 log log10 log1p log2 reciprocal rsqrt sqrt acos acosh asin
+    asinh atan atanh cos cosh sin sinc sinh tan tanh sigmoid isnan logical_not""".split()
 
 ACTIVATIONS = {
     "celu": F.celu,
