@@ -323,7 +323,7 @@ TEST(Contexts, StructuralScalarsAreConstants) {
 TEST(Contexts, RandomBits) {
   Asked asked([](CallBuilder& call) { call.tensor("x", {E::F32, {2}}); });
   EXPECT_EQ(asked->random_bits({3, 5}).type, (Type{E::U32, {3, 5}}));
-  EXPECT_EQ(asked->random_bits({3}, 2).type, (Type{E::U32, {3, 2}}));
+  EXPECT_EQ(asked->random_bits64({3}).type, (Type{E::U64, {3}}));
   EXPECT_EQ(asked->random_bits({0, 5}).type, (Type{E::U32, {0, 5}}));
 }
 
