@@ -204,7 +204,7 @@ TEST_F(Engine, RandomStateIsSentEachTime) {
           .replace(kVector);
     });
   };
-  EXPECT_EQ(plan().random_blocks, 1);
+  EXPECT_EQ(plan().random_blocks, kVector.count());
   EXPECT_EQ(plan().input_count, 0u);
   fake.reset();
   run_one(plan(), device, {}, {ops::Scalar::of(0.0), ops::Scalar::of(1.0)});

@@ -360,9 +360,9 @@ TEST(Random, NodesOwnConsecutiveBlocks) {
   Lowered first = lowered(one), both = lowered(two);
   expect_arguments(first, {{Kind::Random, E::U64}});
   expect_arguments(both, {{Kind::Random, E::U64}});
-  EXPECT_EQ(first.random_blocks, 25);  // four words per counter, one word per float32
-  EXPECT_EQ(both.random_blocks, 25 + 2);
-  EXPECT_TRUE(contains(both, "dense<[0, 25, 0]> : tensor<3xui64>")) << both.text;
+  EXPECT_EQ(first.random_blocks, 100);  // one counter per element
+  EXPECT_EQ(both.random_blocks, 100 + 7);
+  EXPECT_TRUE(contains(both, "dense<[0, 100, 0]> : tensor<3xui64>")) << both.text;
 }
 
 // ---------------------------------------------------------------------------------------------------- checks
