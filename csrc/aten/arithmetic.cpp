@@ -7,6 +7,8 @@
 #include <ATen/ops/add_ops.h>
 #include <ATen/ops/div_meta.h>
 #include <ATen/ops/div_ops.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mul_meta.h>
 #include <ATen/ops/mul_ops.h>
 #include <ATen/ops/sub_meta.h>
@@ -56,9 +58,8 @@ struct Functional final : Meta {
   at::Tensor result;
 
   void set_output_raw_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
-    result = device::translated([&] {
-      return make_tensor(device_of(options.device_opt()), c10::typeMetaToScalarType(options.dtype()), sizes, strides, {});
-    });
+    // Without strides the options carry the memory format.
+    result = strides.empty() ? at::empty(sizes, options) : at::empty_strided(sizes, strides, options);
     Meta::set_output_raw_strided(number, sizes, strides, options);
   }
   void set_output_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
