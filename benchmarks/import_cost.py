@@ -1,6 +1,6 @@
 """What autoload adds to `import torch`: seconds and resident megabytes, with and without, interleaved; medians.
 
-    .venv/bin/python benchmarks/import_cost.py --rounds 7
+.venv/bin/python benchmarks/import_cost.py --rounds 7
 """
 
 import argparse

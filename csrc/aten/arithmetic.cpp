@@ -1,8 +1,10 @@
 // add, sub, mul and div of tensors: the structured `.out` rows serve them, but the hottest calls deserve a shorter way.
 //
-// Note [Short way]. For a structured op torch runs the meta function (a TensorIterator), allocates the output, boxes the call, and then reaches our `.out`
-// kernel: 2 us more than a functional kernel of ours, as much as the plugin takes for the op. When nothing is left to decide (one dtype, one shape, row-major, or a
-// number beside a tensor), the functional form of the same row runs at once. All other calls take torch's way, with its promotion, broadcasting and errors.
+// Note [Short way]. For a structured op torch runs the meta function (a TensorIterator), allocates the output, boxes
+// the call, and then reaches our `.out` kernel: 2 us more than a functional kernel of ours, as much as the plugin takes
+// for the op. When nothing is left to decide (one dtype, one shape, row-major, or a number beside a tensor), the
+// functional form of the same row runs at once. All other calls take torch's way, with its promotion, broadcasting and
+// errors.
 #include <ATen/ops/add_meta.h>
 #include <ATen/ops/add_ops.h>
 #include <ATen/ops/div_meta.h>
@@ -36,7 +38,8 @@ bool is_short(const at::Tensor& self, const at::Tensor& other) {
 // The functional form of an `.out` row.
 class Short {
  public:
-  Short(const char* out_row, const char* name) : row_(ops::functional_form(*ops::find_row(out_row), name)), call_(row_) {}
+  Short(const char* out_row, const char* name)
+      : row_(ops::functional_form(*ops::find_row(out_row), name)), call_(row_) {}
 
   template <class... Args>
   at::Tensor operator()(const Args&... args) {
@@ -57,12 +60,14 @@ template <class Meta>
 struct Functional final : Meta {
   at::Tensor result;
 
-  void set_output_raw_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
+  void set_output_raw_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides,
+                              at::TensorOptions options) override {
     // Without strides the options carry the memory format.
     result = strides.empty() ? at::empty(sizes, options) : at::empty_strided(sizes, strides, options);
     Meta::set_output_raw_strided(number, sizes, strides, options);
   }
-  void set_output_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
+  void set_output_strided(int64_t number, at::IntArrayRef sizes, at::IntArrayRef strides,
+                          at::TensorOptions options) override {
     set_output_raw_strided(number, sizes, strides, options);
   }
   const at::Tensor& maybe_get_output(int64_t) override { return result; }

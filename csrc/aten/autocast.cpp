@@ -1,5 +1,5 @@
-// Autocast: which ops torch.autocast("tpu") runs in a lower precision, which in float32, which in their widest argument's type. PyTorch's own
-// lists, shared by all devices.
+// Autocast: which ops torch.autocast("tpu") runs in a lower precision, which in float32, which in their widest
+// argument's type. PyTorch's own lists, shared by all devices.
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>

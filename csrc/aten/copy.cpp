@@ -1,5 +1,5 @@
-// Copies: between host and device, between devices, and one element to Python. Values are immutable, so a copy of a whole tensor on
-// one device is one more reference.
+// Copies: between host and device, between devices, and one element to Python. Values are immutable, so a copy of a
+// whole tensor on one device is one more reference.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_to_copy.h>
@@ -23,10 +23,12 @@ namespace tpu::aten {
 
 namespace {
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg(); }
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
+}
 
-// `tensor` with its conjugate and negative bits carried out, so that only elements are left to copy. On the device a row
-// reads through the bits; torch's own resolve_conj would come back to this file.
+// `tensor` with its conjugate and negative bits carried out, so that only elements are left to copy. On the device a
+// row reads through the bits; torch's own resolve_conj would come back to this file.
 at::Tensor resolved(const at::Tensor& tensor) {
   if (!is_tpu(tensor)) return tensor.resolve_conj().resolve_neg();
   at::Tensor plain = at::empty(tensor.sizes(), tensor.options());
@@ -72,7 +74,8 @@ void copy_between_devices(const at::Tensor& target, const at::Tensor& source) {
 }
 
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool non_blocking) {
-  (void)non_blocking;  // copies to the host must end before they return unless the memory is pinned; copying always is allowed
+  (void)non_blocking;  // copies to the host must end before they return unless the memory is pinned; copying always is
+                       // allowed
   if (is_tpu(target) && !same_bits(source, target)) {
     at::Tensor plain = resolved(source);
     if (target.is_conj()) plain = at::conj_physical(plain);

@@ -1,8 +1,8 @@
 #include "aten/host.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Generator.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
@@ -27,12 +27,21 @@ namespace tpu::aten {
 
 namespace {
 
-// The size of their results depends on data, so the host must see the data whatever the device is: no lowering is missing, and they are
-// neither counted nor warned about.
+// The size of their results depends on data, so the host must see the data whatever the device is: no lowering is
+// missing, and they are neither counted nor warned about.
 const std::unordered_set<std::string> kSizedByData = {
-    "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
-    "aten::unique_dim_consecutive", "aten::equal", "aten::is_set_to", "aten::_local_scalar_dense",
-    "aten::index", "aten::_index_put_impl_",  // with masks, see Note [Masks as indices] in ops/indexing.cpp
+    "aten::nonzero",
+    "aten::masked_select",
+    "aten::_unique",
+    "aten::_unique2",
+    "aten::unique_dim",
+    "aten::unique_consecutive",
+    "aten::unique_dim_consecutive",
+    "aten::equal",
+    "aten::is_set_to",
+    "aten::_local_scalar_dense",
+    "aten::index",
+    "aten::_index_put_impl_",  // with masks, see Note [Masks as indices] in ops/indexing.cpp
 };
 
 // They take lengths on the CPU beside data on the device, on every device.
@@ -197,10 +206,12 @@ class HostCall {
   void check_same_device() const {
     if (!has_cpu_tensor_ || storages_.empty() || kTakesCpuTensors.count(op_.schema().name()) != 0) return;
     fail(ErrorCode::InvalidArgument, op_.schema().name(),
-         ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(), " and cpu!");
+         ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(),
+         " and cpu!");
   }
 
-  // A random op draws from a generator of its own, seeded from the device's stream: the global CPU generator is never touched.
+  // A random op draws from a generator of its own, seeded from the device's stream: the global CPU generator is never
+  // touched.
   void supply_generator(const c10::FunctionSchema& schema, c10::Stack* stack, size_t first) {
     for (size_t i = 0; i < schema.arguments().size(); ++i) {
       if (schema.arguments()[i].name() != "generator") continue;
@@ -246,21 +257,22 @@ class HostCall {
     return from_host_tensor(*device_, tensor);
   }
 
-  c10::IValue from_host(const c10::IValue& value, const std::vector<c10::IValue>& original, const c10::FunctionSchema& schema,
-                        size_t number) {
+  c10::IValue from_host(const c10::IValue& value, const std::vector<c10::IValue>& original,
+                        const c10::FunctionSchema& schema, size_t number) {
     const c10::AliasInfo* alias = schema.returns()[number].alias_info();
     if (alias != nullptr && alias->isWrite()) {
       for (size_t i = 0; i < original.size(); ++i) {
         const c10::AliasInfo* other = schema.arguments()[i].alias_info();
         if (other == nullptr || !other->isWrite() || other->beforeSets() != alias->beforeSets()) continue;
-        if (original[i].isTensor() && value.isTensor()) {  // a kernel may leave its result as a conjugate or negative view
+        if (original[i].isTensor() &&
+            value.isTensor()) {  // a kernel may leave its result as a conjugate or negative view
           original[i].toTensor()._set_conj(value.toTensor().is_conj());
           original[i].toTensor()._set_neg(value.toTensor().is_neg());
         }
         if (original[i].isTensor() && value.isTensor() && original[i].toTensor().sizes() != value.toTensor().sizes()) {
           // The kernel resized its `out=`.
           original[i].toTensor().unsafeGetTensorImpl()->set_sizes_and_strides(value.toTensor().sizes(),
-                                                                             value.toTensor().strides());
+                                                                              value.toTensor().strides());
         }
         return original[i];
       }
@@ -306,16 +318,20 @@ void reset_host_ops() {
   counts().by_name.clear();
 }
 
-bool has_host_kernel(const c10::OperatorHandle& op) { return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU); }
+bool has_host_kernel(const c10::OperatorHandle& op) {
+  return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
+}
 
 void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
   std::string name = name_of(op);
-  check(has_host_kernel(op), ErrorCode::NotImplemented, name, " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
+  check(has_host_kernel(op), ErrorCode::NotImplemented, name,
+        " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
   if (kSizedByData.count(op.schema().name()) != 0) return HostCall(op, /*counts=*/false).run(stack);
   switch (host_policy()) {
     case HostPolicy::Allow: break;
     case HostPolicy::Warn:
-      log::warn_once(concat(name, " has no lowering for the device tpu and runs on the host; torch.tpu.host_ops() lists such "
+      log::warn_once(concat(name,
+                            " has no lowering for the device tpu and runs on the host; torch.tpu.host_ops() lists such "
                             "ops, torch.tpu.set_host_ops('error') makes them errors"));
       break;
     case HostPolicy::Error:

@@ -1,4 +1,5 @@
-// The host path: an op without a lowering runs through PyTorch's CPU kernel, on the same memory where the plugin's memory is host memory.
+// The host path: an op without a lowering runs through PyTorch's CPU kernel, on the same memory where the plugin's
+// memory is host memory.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -27,15 +28,17 @@ void reset_host_ops();
 
 /// True when the CPU, or a composite kernel, can run the op.
 bool has_host_kernel(const c10::OperatorHandle& op);
-/// Runs the op on the stack's arguments with a CPU kernel. Inputs are lent read-only; written arguments work on a fresh copy that becomes
-/// the Cell's new Value when the kernel has succeeded.
+/// Runs the op on the stack's arguments with a CPU kernel. Inputs are lent read-only; written arguments work on a fresh
+/// copy that becomes the Cell's new Value when the kernel has succeeded.
 void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack);
 /// The same as the fallback kernel of the dispatch key.
 void host_fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
 
-/// A CPU tensor over the elements of `tensor`, waited for: the same memory on a CPU plugin (read-only!), a copy elsewhere. It keeps the Value alive.
+/// A CPU tensor over the elements of `tensor`, waited for: the same memory on a CPU plugin (read-only!), a copy
+/// elsewhere. It keeps the Value alive.
 at::Tensor host_alias(const at::Tensor& tensor);
-/// A `tpu` tensor with the elements of a CPU tensor: its memory without a copy where that is possible, so the CPU tensor must not be written any more.
+/// A `tpu` tensor with the elements of a CPU tensor: its memory without a copy where that is possible, so the CPU
+/// tensor must not be written any more.
 at::Tensor from_host_tensor(engine::Device& device, const at::Tensor& tensor);
 
 }  // namespace tpu::aten

@@ -76,13 +76,14 @@ c10::IValue expanded_indices(const c10::IValue& value, const at::Tensor& self) {
     auto first = static_cast<int64_t>(expanded.size());
     for (int64_t j = 0; j < index.dim(); ++j) {
       check(first + j < self.dim(), ErrorCode::Index, "too many indices for tensor of dimension ", self.dim());
-      check(index.size(j) == self.size(first + j), ErrorCode::Index, "The shape of the mask ", to_string(dims_of(index.sizes())),
-            " at index ", j, " does not match the shape of the indexed tensor ", to_string(dims_of(self.sizes())), " at index ",
-            first + j);
+      check(index.size(j) == self.size(first + j), ErrorCode::Index, "The shape of the mask ",
+            to_string(dims_of(index.sizes())), " at index ", j, " does not match the shape of the indexed tensor ",
+            to_string(dims_of(self.sizes())), " at index ", first + j);
     }
     at::Tensor positions = at::nonzero(index);
     if (index.dim() == 0) {
-      // A 0-d mask adds a dimension; torch unsqueezes self for it before the kernel is called, so this is a 1-d mask of one element.
+      // A 0-d mask adds a dimension; torch unsqueezes self for it before the kernel is called, so this is a 1-d mask of
+      // one element.
       expanded.push_back(positions.new_zeros({positions.size(0)}));
       continue;
     }
@@ -114,7 +115,8 @@ void walk(Recording& recording, const Signature& signature, c10::ArrayRef<c10::I
   recording.results(arguments);
 }
 
-engine::Device& device_for(const Recording& recording, const Signature& signature, c10::ArrayRef<c10::IValue> arguments) {
+engine::Device& device_for(const Recording& recording, const Signature& signature,
+                           c10::ArrayRef<c10::IValue> arguments) {
   if (recording.device() != nullptr) return *recording.device();
   std::optional<c10::Device> given;
   if (signature.device >= 0 && !arguments[static_cast<size_t>(signature.device)].isNone()) {
@@ -123,16 +125,18 @@ engine::Device& device_for(const Recording& recording, const Signature& signatur
   return device_of(given);
 }
 
-// torch's global settings that change programs, compared at every call, so that a change by the user is seen without a hook. The matmul precision
-// takes torch 100 ns to tell, so only ops with dots or convolutions ask for it.
+// torch's global settings that change programs, compared at every call, so that a change by the user is seen without a
+// hook. The matmul precision takes torch 100 ns to tell, so only ops with dots or convolutions ask for it.
 void follow_global_settings(bool contracts) {
   static std::atomic<uint32_t> followed{~0u}, followed_precision{~0u};
   const at::Context& context = at::globalContext();
   c10::ScalarType default_float = c10::typeMetaToScalarType(c10::get_default_dtype());
-  uint32_t wanted = static_cast<uint32_t>(default_float) | static_cast<uint32_t>(context.deterministicAlgorithms()) << 8;
+  uint32_t wanted = static_cast<uint32_t>(default_float) | static_cast<uint32_t>(context.deterministicAlgorithms())
+                                                               << 8;
   uint32_t precision = contracts ? static_cast<uint32_t>(context.float32MatmulPrecision()) : followed_precision.load();
-  if (followed.load(std::memory_order_relaxed) == wanted && followed_precision.load(std::memory_order_relaxed) == precision)
-    [[likely]] return;
+  if (followed.load(std::memory_order_relaxed) == wanted &&
+      followed_precision.load(std::memory_order_relaxed) == precision) [[likely]]
+    return;
   engine::Runtime& runtime = engine::Runtime::get();
   ops::Settings settings = runtime.configuration().settings;
   settings.default_float = element_of(default_float);
@@ -171,8 +175,8 @@ void Kernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, c10:
   device::translated([&] { call(op, stack); });
 }
 
-// The host does it, but for masks as indices where self would have to travel there: then they become positions first, see
-// Note [Masks as indices] in ops/indexing.cpp.
+// The host does it, but for masks as indices where self would have to travel there: then they become positions first,
+// see Note [Masks as indices] in ops/indexing.cpp.
 void Kernel::call_without_lowering(const c10::OperatorHandle& op, c10::Stack* stack, const engine::Device& device) {
   const Signature& signature = this->signature(op);
   size_t first = stack->size() - signature.slots.size();
@@ -272,8 +276,10 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     if (result.argument >= 0) {
       returned[r] = arguments[static_cast<size_t>(result.argument)];
     } else if (made[r] == 0) {
-      if (result.is_number) returned[r] = int64_t{0};
-      else returned[r] = at::Tensor();
+      if (result.is_number)
+        returned[r] = int64_t{0};
+      else
+        returned[r] = at::Tensor();
     } else {
       const graph::Output& output = plan->outputs[made[r] - 1];
       Dims strides;

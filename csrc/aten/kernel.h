@@ -1,4 +1,5 @@
-// Kernel: the boxed kernel of one row. A call on `tpu` tensors goes in on torch's stack; its results come out, computed or being computed.
+// Kernel: the boxed kernel of one row. A call on `tpu` tensors goes in on torch's stack; its results come out, computed
+// or being computed.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>

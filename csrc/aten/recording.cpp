@@ -11,14 +11,30 @@ namespace tpu::aten {
 namespace {
 
 // Tags keep ingredients of different kinds apart in the key.
-enum Tag : uint64_t { kNone = 1, kWhole, kView, kUnset, kScalar, kSpecial, kParam, kList, kFresh, kReplace, kUpdate, kDrop };
+enum Tag : uint64_t {
+  kNone = 1,
+  kWhole,
+  kView,
+  kUnset,
+  kScalar,
+  kSpecial,
+  kParam,
+  kList,
+  kFresh,
+  kReplace,
+  kUpdate,
+  kDrop
+};
 
 Dims list_param(const c10::IValue& value) {
   Dims dims;
   for (const c10::IValue& item : value.toListRef()) {
-    if (item.isBool()) dims.push_back(item.toBool());
-    else if (item.isInt()) dims.push_back(item.toInt());
-    else dims.push_back(item.toSymInt().guard_int(__FILE__, __LINE__));
+    if (item.isBool())
+      dims.push_back(item.toBool());
+    else if (item.isInt())
+      dims.push_back(item.toInt());
+    else
+      dims.push_back(item.toSymInt().guard_int(__FILE__, __LINE__));
   }
   return dims;
 }
@@ -40,7 +56,8 @@ Param param_of(const Slot& slot, const c10::IValue& value) {
     }
     return list_param(value);
   }
-  fail(ErrorCode::NotImplemented, "argument '", slot.name, "' of kind ", value.tagKind(), " is not supported on device tpu");
+  fail(ErrorCode::NotImplemented, "argument '", slot.name, "' of kind ", value.tagKind(),
+       " is not supported on device tpu");
 }
 
 ops::Scalar scalar_of(const c10::IValue& value) {
@@ -74,15 +91,18 @@ bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, Elem
   return sizes.size() == dims.size() && std::equal(dims.begin(), dims.end(), sizes.begin());
 }
 
-// The Value under `tensor`, of the tensor's element type where the whole storage is read as another one: see engine::retype.
+// The Value under `tensor`, of the tensor's element type where the whole storage is read as another one: see
+// engine::retype.
 engine::ValueRef value_under(const at::Tensor& tensor, ElementType element) {
   engine::Cell& cell = cell_of(tensor);
   engine::ValueRef value = cell.load();
   if (!value || value->type().element == element || value->is_failed()) return value;
   int64_t bytes = tensor.numel() * static_cast<int64_t>(tensor.itemsize());
-  // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there. Bools are read in the program,
-  // which makes a 1 of every other byte.
-  if (bytes == 0 || element == ElementType::Pred || bytes != value->type().bytes() || value->type().element != ElementType::U8) return value;
+  // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there. Bools are read in
+  // the program, which makes a 1 of every other byte.
+  if (bytes == 0 || element == ElementType::Pred || bytes != value->type().bytes() ||
+      value->type().element != ElementType::U8)
+    return value;
   Type type{element, tensor.is_contiguous() ? dims_of(tensor.sizes()) : Dims{tensor.numel()}};
   return engine::retype(cell, *value, type);
 }
@@ -135,7 +155,8 @@ void Recording::use_device(const Slot& slot, const at::Tensor& tensor) {
 }
 
 int Recording::add_input(engine::ValueRef value) {
-  // A recent input may be the same Value; an older one is found only as a copy of the argument, which costs nothing but its slot.
+  // A recent input may be the same Value; an older one is found only as a copy of the argument, which costs nothing but
+  // its slot.
   for (size_t i = inputs_.size(), seen = 0; i-- > 0 && seen < 16; ++seen)
     if (inputs_[i] == value.get()) return static_cast<int>(i);
   if (graph_ != nullptr) graph_->inputs.push_back(value->type());
@@ -305,7 +326,8 @@ void Recording::add_target(const Slot& slot, const Result& result, const at::Ten
   if (std::optional<Dims> order = storage_order(tensor)) {
     write.kind = graph::Write::Kind::Replace;
     write.permutation = *order;
-    hasher_.add(kReplace | facts | static_cast<uint64_t>(tensor.dim()) << 24 | static_cast<uint64_t>(order->size()) << 32);
+    hasher_.add(kReplace | facts | static_cast<uint64_t>(tensor.dim()) << 24 |
+                static_cast<uint64_t>(order->size()) << 32);
     for (int64_t size : tensor.sizes()) hasher_.add(size);
     for (int64_t dim : *order) hasher_.add(dim);
     write.donor = at;
@@ -337,10 +359,12 @@ Dims Recording::pointwise_order() const {
   }
   if (first == nullptr || first->is_contiguous() || !first->is_non_overlapping_and_dense()) return {};
   for (const at::Tensor* tensor : operands_)
-    if (tensor->dim() == first->dim() && tensor->sizes() == first->sizes() && tensor->strides() != first->strides()) return {};
+    if (tensor->dim() == first->dim() && tensor->sizes() == first->sizes() && tensor->strides() != first->strides())
+      return {};
   Dims order;
   for (int64_t i = 0; i < first->dim(); ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return first->stride(a) > first->stride(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return first->stride(a) > first->stride(b); });
   return order;
 }
 

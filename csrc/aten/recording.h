@@ -1,5 +1,5 @@
-// Recording: one walk over the arguments of a call. It always gives the key and the run-time arguments; on a miss a second walk with the
-// same code also writes the graph, so that the two can never disagree about what is structure.
+// Recording: one walk over the arguments of a call. It always gives the key and the run-time arguments; on a miss a
+// second walk with the same code also writes the graph, so that the two can never disagree about what is structure.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -12,15 +12,18 @@ namespace tpu::aten {
 
 namespace {
 
-// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized and fill values checked first.
+// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized and fill
+// values checked first.
 bool is_called_by_us(std::string_view name) {
   return name == "copy_" || name == "fill_.Scalar" || name == "arange.start_out" || name == "range.out";
 }
 
-// `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two devices.
+// `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two
+// devices.
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
   auto is_dense = [](const at::Tensor& tensor) {
-    return tensor.layout() == c10::kStrided && (tensor.is_cpu() || is_tpu(tensor)) && !tensor.unsafeGetTensorImpl()->is_python_dispatch();
+    return tensor.layout() == c10::kStrided && (tensor.is_cpu() || is_tpu(tensor)) &&
+           !tensor.unsafeGetTensorImpl()->is_python_dispatch();
   };
   return is_dense(self) && is_dense(from);
 }
@@ -44,8 +47,10 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
 }  // namespace
 
 void register_rows() {
-  // Lives as long as the process: destroying it would take the kernels away from tensors that outlive this library's statics.
-  static auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  // Lives as long as the process: destroying it would take the kernels away from tensors that outlive this library's
+  // statics.
+  static auto* library =
+      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   for (const ops::Row* row : ops::all_rows()) {
     if (is_called_by_us(row->name)) continue;
     library->impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));

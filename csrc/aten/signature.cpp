@@ -70,7 +70,8 @@ Signature::Signature(const c10::FunctionSchema& schema, const ops::Row& row) {
   auto write_to = [&](size_t argument, bool is_returned) {
     covered[argument] = true;
     const Slot& slot = slots[argument];
-    results.push_back({static_cast<int>(argument), is_returned, !slot.is_read, slot.kind == Slot::Kind::Tensors, false});
+    results.push_back(
+        {static_cast<int>(argument), is_returned, !slot.is_read, slot.kind == Slot::Kind::Tensors, false});
   };
   for (const c10::Argument& value : schema.returns()) {
     const c10::AliasInfo* alias = value.alias_info();

@@ -32,10 +32,10 @@ struct Slot {
 
 /// Where one result of the lowering goes.
 struct Result {
-  int argument = -1;      // the written argument; -1: a new tensor
+  int argument = -1;  // the written argument; -1: a new tensor
   bool is_returned = false;
-  bool resizes = false;   // `out=` takes the result's shape
-  bool is_list = false;   // the argument is a list: one result per element
+  bool resizes = false;    // `out=` takes the result's shape
+  bool is_list = false;    // the argument is a list: one result per element
   bool is_number = false;  // an int, which no lowering gives: 0 is returned
 };
 
@@ -43,7 +43,7 @@ struct Signature {
   std::vector<Slot> slots;
   std::vector<Result> results;  // returns in order, then written arguments that are not returned
   size_t return_count = 0;
-  int generator = -1;           // slot number
+  int generator = -1;  // slot number
   int device = -1;
 
   Signature(const c10::FunctionSchema& schema, const ops::Row& row);

@@ -10,7 +10,8 @@
 namespace tpu::aten {
 
 graph::View view_of(const at::Tensor& tensor) {
-  return {element_of(tensor.scalar_type()), dims_of(tensor.sizes()), dims_of(tensor.strides()), tensor.storage_offset()};
+  return {element_of(tensor.scalar_type()), dims_of(tensor.sizes()), dims_of(tensor.strides()),
+          tensor.storage_offset()};
 }
 
 std::optional<Dims> storage_order(const at::Tensor& tensor) {
@@ -22,7 +23,8 @@ std::optional<Dims> storage_order(const at::Tensor& tensor) {
   Dims order;
   for (int64_t i = 0; i < tensor.dim(); ++i) order.push_back(i);
   // Size-1 dimensions may have any stride; they keep their place among equals.
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return tensor.stride(a) > tensor.stride(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return tensor.stride(a) > tensor.stride(b); });
   return order;
 }
 
@@ -60,8 +62,8 @@ at::Tensor make_tensor(engine::Device& device, c10::ScalarType dtype, c10::IntAr
 }
 
 engine::Device& device_of(std::optional<c10::Device> device) {
-  check(!device || device->type() == c10::DeviceType::PrivateUse1, ErrorCode::InvalidArgument, "expected a tpu device, got ",
-        device ? device->str() : std::string());
+  check(!device || device->type() == c10::DeviceType::PrivateUse1, ErrorCode::InvalidArgument,
+        "expected a tpu device, got ", device ? device->str() : std::string());
   return device::resolve(device ? *device : c10::Device(c10::DeviceType::PrivateUse1));
 }
 

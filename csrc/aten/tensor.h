@@ -18,8 +18,8 @@ inline engine::Cell& cell_of(const at::Tensor& tensor) {
 /// How the tensor lies over its storage.
 graph::View view_of(const at::Tensor& tensor);
 
-/// For a tensor that is dense, non-overlapping and covers its whole storage: the logical dimension of each storage dimension (empty when
-/// row-major). None for all other tensors: writing to them updates a part.
+/// For a tensor that is dense, non-overlapping and covers its whole storage: the logical dimension of each storage
+/// dimension (empty when row-major). None for all other tensors: writing to them updates a part.
 std::optional<Dims> storage_order(const at::Tensor& tensor);
 
 /// A tensor on a new storage. `strides` may be empty: row-major. An empty `value` leaves the storage unset.

@@ -1,5 +1,6 @@
-// The inference path of nn.TransformerEncoderLayer: torch gives one op for the whole layer, this writes it as the ops it stands for, all of
-// which have lowerings. What goes in: src [batch, length, embed_dim] and the layer's weights; out comes the layer's output.
+// The inference path of nn.TransformerEncoderLayer: torch gives one op for the whole layer, this writes it as the ops
+// it stands for, all of which have lowerings. What goes in: src [batch, length, embed_dim] and the layer's weights; out
+// comes the layer's output.
 #include <ATen/ops/add.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
@@ -13,7 +14,8 @@ namespace tpu::aten {
 
 namespace {
 
-// torch's mask types: 0 is over positions [length, length], 1 over keys [batch, length], 2 is given in full. True, and -inf, mean "left out".
+// torch's mask types: 0 is over positions [length, length], 1 over keys [batch, length], 2 is given in full. True, and
+// -inf, mean "left out".
 std::optional<at::Tensor> attention_mask(const std::optional<at::Tensor>& mask, std::optional<int64_t> type) {
   if (!mask || !mask->defined()) return std::nullopt;
   at::Tensor allowed = mask->scalar_type() == at::kBool ? at::logical_not(*mask) : *mask;
@@ -22,20 +24,24 @@ std::optional<at::Tensor> attention_mask(const std::optional<at::Tensor>& mask, 
 }
 
 at::Tensor attention(const at::Tensor& x, int64_t heads, const at::Tensor& qkv_weight, const at::Tensor& qkv_bias,
-                     const at::Tensor& proj_weight, const at::Tensor& proj_bias, const std::optional<at::Tensor>& mask) {
+                     const at::Tensor& proj_weight, const at::Tensor& proj_bias,
+                     const std::optional<at::Tensor>& mask) {
   int64_t batch = x.size(0), length = x.size(1), width = x.size(2);
-  at::Tensor qkv = at::linear(x, qkv_weight, qkv_bias).view({batch, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
+  at::Tensor qkv =
+      at::linear(x, qkv_weight, qkv_bias).view({batch, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
   at::Tensor mixed = at::scaled_dot_product_attention(qkv.select(0, 0), qkv.select(0, 1), qkv.select(0, 2), mask);
   return at::linear(mixed.transpose(1, 2).reshape({batch, length, width}), proj_weight, proj_bias);
 }
 
 at::Tensor encoder_layer(const at::Tensor& src, int64_t embed_dim, int64_t num_heads, const at::Tensor& qkv_weight,
-                         const at::Tensor& qkv_bias, const at::Tensor& proj_weight, const at::Tensor& proj_bias, bool use_gelu,
-                         bool norm_first, double eps, const at::Tensor& norm_weight_1, const at::Tensor& norm_bias_1,
-                         const at::Tensor& norm_weight_2, const at::Tensor& norm_bias_2, const at::Tensor& ffn_weight_1,
-                         const at::Tensor& ffn_bias_1, const at::Tensor& ffn_weight_2, const at::Tensor& ffn_bias_2,
-                         const std::optional<at::Tensor>& mask, std::optional<int64_t> mask_type) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!src.is_nested(), "device tpu has no nested tensors: give the encoder layer a padded one with a mask");
+                         const at::Tensor& qkv_bias, const at::Tensor& proj_weight, const at::Tensor& proj_bias,
+                         bool use_gelu, bool norm_first, double eps, const at::Tensor& norm_weight_1,
+                         const at::Tensor& norm_bias_1, const at::Tensor& norm_weight_2, const at::Tensor& norm_bias_2,
+                         const at::Tensor& ffn_weight_1, const at::Tensor& ffn_bias_1, const at::Tensor& ffn_weight_2,
+                         const at::Tensor& ffn_bias_2, const std::optional<at::Tensor>& mask,
+                         std::optional<int64_t> mask_type) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!src.is_nested(),
+                              "device tpu has no nested tensors: give the encoder layer a padded one with a mask");
   std::optional<at::Tensor> allowed = attention_mask(mask, mask_type);
   auto norm_1 = [&](const at::Tensor& x) { return at::layer_norm(x, {embed_dim}, norm_weight_1, norm_bias_1, eps); };
   auto norm_2 = [&](const at::Tensor& x) { return at::layer_norm(x, {embed_dim}, norm_weight_2, norm_bias_2, eps); };

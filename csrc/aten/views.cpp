@@ -1,5 +1,5 @@
-// Views: metadata only. The tensors that come out share the Cell of the one that goes in; reading and writing through them is lowered
-// in graph/view.cpp.
+// Views: metadata only. The tensors that come out share the Cell of the one that goes in; reading and writing through
+// them is lowered in graph/view.cpp.
 #include <ATen/EmptyTensor.h>
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
@@ -28,13 +28,16 @@ at::Tensor& set_storage(at::Tensor& self, at::Storage source, int64_t offset, c1
                         c10::IntArrayRef strides) {
   at::native::checkSetStorage(self, std::move(source), offset, sizes, strides);
   self.unsafeGetTensorImpl()->set_storage_offset(offset);
-  std::optional<c10::IntArrayRef> given = strides.data() != nullptr ? std::optional<c10::IntArrayRef>(strides) : std::nullopt;
+  std::optional<c10::IntArrayRef> given =
+      strides.data() != nullptr ? std::optional<c10::IntArrayRef>(strides) : std::nullopt;
   auto itemsize = static_cast<int64_t>(self.itemsize());
   Dims row_major = row_major_strides(dims_of(sizes));
   c10::IntArrayRef used = given ? *given : list_of(row_major);
   self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, used);
-  size_t needed = at::detail::computeStorageNbytes(sizes, used, static_cast<size_t>(itemsize), static_cast<size_t>(offset));
-  if (needed > self.storage().nbytes()) device::resize(*self.storage().unsafeGetStorageImpl(), static_cast<int64_t>(needed));
+  size_t needed =
+      at::detail::computeStorageNbytes(sizes, used, static_cast<size_t>(itemsize), static_cast<size_t>(offset));
+  if (needed > self.storage().nbytes())
+    device::resize(*self.storage().unsafeGetStorageImpl(), static_cast<int64_t>(needed));
   return self;
 }
 
@@ -50,7 +53,8 @@ at::Tensor& set_source_tensor(at::Tensor& self, const at::Tensor& source) {
 
 at::Tensor& set_nothing(at::Tensor& self) {
   at::Storage empty(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), 0,
-                                                          device::make_data(cell_of(self).device(), 0), &device::allocator(), true));
+                                                          device::make_data(cell_of(self).device(), 0),
+                                                          &device::allocator(), true));
   return set_storage(self, std::move(empty), 0, {0}, {});
 }
 
@@ -69,7 +73,8 @@ const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef sizes, std::op
   return self;
 }
 
-at::Tensor as_strided(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<int64_t> offset) {
+at::Tensor as_strided(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                      std::optional<int64_t> offset) {
   return at::native::as_strided_tensorimpl(self, sizes, strides, offset);
 }
 

@@ -12,9 +12,7 @@ namespace {
 [[noreturn]] void rethrow(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
-  } catch (const Error& shared) {
-    throw Error(shared);
-  }
+  } catch (const Error& shared) { throw Error(shared); }
 }
 
 }  // namespace
@@ -61,9 +59,7 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
   try {
     flight->entry = make();
     flight->entry->key = key;
-  } catch (...) {
-    flight->error = std::current_exception();
-  }
+  } catch (...) { flight->error = std::current_exception(); }
   std::lock_guard<std::mutex> lock(mutex_);
   flight->done = true;
   flights_.erase(key);

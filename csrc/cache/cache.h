@@ -28,12 +28,12 @@ struct Entry {
 };
 
 struct Stats {
-  int64_t requests = 0;   // fetches that reached the shared map (a thread's own memo answers first)
+  int64_t requests = 0;  // fetches that reached the shared map (a thread's own memo answers first)
   int64_t hits = 0;
   int64_t compiles = 0;
   double compile_seconds = 0;
   int64_t evictions = 0;
-  int64_t entries = 0;    // programs kept now
+  int64_t entries = 0;  // programs kept now
 };
 
 /// Thread-safe. Entries are shared: one that is evicted lives on while somebody runs it.

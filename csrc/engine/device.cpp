@@ -26,10 +26,10 @@ void Device::fail_out_of_memory(int64_t bytes) const {
             [](const ValueRef& a, const ValueRef& b) { return a->type().bytes() > b->type().bytes(); });
   std::string largest;
   for (size_t i = 0; i < live.size() && i < 5; ++i)
-    largest += concat(i ? ", " : " Largest live tensors: ", torch_name(live[i]->type().element), to_string(live[i]->type().dims),
-                      " (", live[i]->type().bytes(), " bytes)");
-  fail(ErrorCode::OutOfMemory, "tpu:", ordinal(), " is out of memory: tried to allocate ", bytes, " bytes; ", memory().allocated,
-       " of ", limit_, " bytes are in use.", largest);
+    largest += concat(i ? ", " : " Largest live tensors: ", torch_name(live[i]->type().element),
+                      to_string(live[i]->type().dims), " (", live[i]->type().bytes(), " bytes)");
+  fail(ErrorCode::OutOfMemory, "tpu:", ordinal(), " is out of memory: tried to allocate ", bytes, " bytes; ",
+       memory().allocated, " of ", limit_, " bytes are in use.", largest);
 }
 
 }  // namespace tpu::engine

@@ -11,11 +11,11 @@ namespace tpu::engine {
 
 /// Bytes and counts of live Values, by us: the CPU plugins keep no statistics.
 struct MemoryStats {
-  int64_t allocated = 0;       // bytes in live Values
-  int64_t peak = 0;            // highest `allocated` since the last reset
-  int64_t values = 0;          // live Values
-  int64_t total_allocated = 0; // bytes ever allocated
-  int64_t limit = 0;           // bytes of the device
+  int64_t allocated = 0;        // bytes in live Values
+  int64_t peak = 0;             // highest `allocated` since the last reset
+  int64_t values = 0;           // live Values
+  int64_t total_allocated = 0;  // bytes ever allocated
+  int64_t limit = 0;            // bytes of the device
 };
 
 class Device {
@@ -43,7 +43,8 @@ class Device {
   }
   /// Error(OutOfMemory) when `bytes` more than what is live cannot fit; a request that large would end the process.
   void expect_room(int64_t bytes) const {
-    if (bytes > limit_ - allocated_.load(std::memory_order_relaxed)) [[unlikely]] fail_out_of_memory(bytes);
+    if (bytes > limit_ - allocated_.load(std::memory_order_relaxed)) [[unlikely]]
+      fail_out_of_memory(bytes);
   }
 
  private:

@@ -8,10 +8,11 @@
 
 namespace tpu::engine {
 
-/// Every Value that exists now, held. O(Values ever alive at once); not for the fast path. Holding them vetoes donation meanwhile.
+/// Every Value that exists now, held. O(Values ever alive at once); not for the fast path. Holding them vetoes donation
+/// meanwhile.
 std::vector<ValueRef> live_values(Device& device);
-/// The Cell that was given this address, or null. O(Cells): for storages that torch made around an address of ours (pickling does). The caller knows that
-/// the storage lives.
+/// The Cell that was given this address, or null. O(Cells): for storages that torch made around an address of ours
+/// (pickling does). The caller knows that the storage lives.
 Cell* find_cell(uintptr_t address);
 /// The ready events of all live Values that are still being computed: together, "everything dispatched so far".
 std::vector<pjrt::Event> in_flight(Device& device);

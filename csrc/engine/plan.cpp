@@ -98,7 +98,8 @@ Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph) {
   std::shared_ptr<cache::Entry> entry;
   {
     Blocking blocking;
-    entry = Runtime::get().programs().fetch(key, [&]() -> std::shared_ptr<cache::Entry> { return compile(device, graph); });
+    entry =
+        Runtime::get().programs().fetch(key, [&]() -> std::shared_ptr<cache::Entry> { return compile(device, graph); });
   }
   return memo().keep(key, std::static_pointer_cast<Plan>(entry));
 }

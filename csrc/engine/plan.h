@@ -9,7 +9,8 @@
 
 namespace tpu::engine {
 
-/// Without an executable when an `out=` tensor must be resized first: then only the logical types of the outputs are of use.
+/// Without an executable when an `out=` tensor must be resized first: then only the logical types of the outputs are of
+/// use.
 struct Plan : cache::Entry {
   std::vector<graph::RuntimeArgument> arguments;
   std::vector<graph::Output> outputs;
@@ -24,8 +25,8 @@ struct Plan : cache::Entry {
   bool is_heavy = false;
 };
 
-/// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the calling thread's next
-/// call of find_plan or make_plan.
+/// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
+/// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);
 /// Lowers, compiles and keeps the plan of `key`; waits when another thread is doing so. Releases the GIL.
 Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph);

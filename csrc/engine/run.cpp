@@ -15,7 +15,8 @@ namespace {
 // Small vectors that were sent before, by their bytes: `x * 2` in a loop transfers nothing.
 class SmallVectors {
  public:
-  /// What must outlive the dispatch beyond the slots goes into `kept`: a long vector, sent anew, and what lost its slot.
+  /// What must outlive the dispatch beyond the slots goes into `kept`: a long vector, sent anew, and what lost its
+  /// slot.
   PJRT_Buffer* find_or_send(Device& device, ElementType element, const void* data, int64_t count,
                             std::vector<pjrt::Buffer>& kept) {
     size_t bytes = static_cast<size_t>(count) * size_of(element);
@@ -138,8 +139,8 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
     }
   }
 
-  // Donation: declared by the program, vetoed here for inputs that somebody else holds (so that timing never causes a compile). Programs with
-  // value checks keep their inputs: a failed check must not have destroyed anything.
+  // Donation: declared by the program, vetoed here for inputs that somebody else holds (so that timing never causes a
+  // compile). Programs with value checks keep their inputs: a failed check must not have destroyed anything.
   InlineVector<int64_t, 8> vetoed;
   InlineVector<Cell*, 8> donated;
   if (plan.any_donor) {
@@ -165,11 +166,13 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
     plan.executable.execute({args.data(), args.size()}, {raw_outputs.data(), raw_outputs.size()}, launch);
   } catch (Error& error) {
     error.add_trail(concat("while running ", plan.name));
-    for (Cell* cell : donated) cell->store(ValueRef::adopt(new Value(device, {ElementType::U8, {cell->bytes()}}, error)));
+    for (Cell* cell : donated)
+      cell->store(ValueRef::adopt(new Value(device, {ElementType::U8, {cell->bytes()}}, error)));
     throw;
   }
   for (size_t k = 0; k < plan.outputs.size(); ++k) {
-    outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, pjrt::Buffer(device.pjrt(), raw_outputs[k])));
+    outputs[k] =
+        ValueRef::adopt(new Value(device, plan.outputs[k].stored, pjrt::Buffer(device.pjrt(), raw_outputs[k])));
   }
   if (!plan.checks.empty()) {
     pjrt::Buffer packed(device.pjrt(), raw_outputs[plan.outputs.size()]);

@@ -20,8 +20,8 @@ struct Arguments {
   std::span<Cell* const> donors;
 };
 
-/// Executes; outputs[k] is the new Value of plan.outputs[k]. Does not wait, except for value checks. On an error no output is set, and a Cell
-/// whose Value was donated holds a failed Value.
+/// Executes; outputs[k] is the new Value of plan.outputs[k]. Does not wait, except for value checks. On an error no
+/// output is set, and a Cell whose Value was donated holds a failed Value.
 void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs);
 
 }  // namespace tpu::engine

@@ -42,9 +42,12 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
 }  // namespace
 
 Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
-    : plugin_(plugin), client_(std::move(client)), programs_(static_cast<size_t>(env::integer("TORCH_TPU_CACHE_PROGRAMS"))) {
+    : plugin_(plugin),
+      client_(std::move(client)),
+      programs_(static_cast<size_t>(env::integer("TORCH_TPU_CACHE_PROGRAMS"))) {
   workarounds_ = pjrt::self_test(*client_);
-  for (const auto& device : client_->devices()) devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));
+  for (const auto& device : client_->devices())
+    devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));
   ops::Settings settings;
   settings.is_cpu = client_->is_cpu();
   settings.atan_needs_barrier = workarounds_.atan_needs_barrier;
@@ -61,7 +64,8 @@ void Runtime::start(const std::string& plugin_path, int64_t cpu_devices) {
   auto* runtime = new Runtime(plugin, pjrt::Client::create(plugin, options));
   pthread_atfork(nullptr, nullptr, forget_runtime);
   the_runtime.store(runtime, std::memory_order_release);
-  log::at(1, runtime->device_count(), " device(s) of platform ", runtime->client().platform_name(), " by ", plugin.path());
+  log::at(1, runtime->device_count(), " device(s) of platform ", runtime->client().platform_name(), " by ",
+          plugin.path());
 }
 
 bool Runtime::in_bad_fork() { return forked.load(); }
@@ -71,16 +75,17 @@ Runtime* Runtime::instance() { return the_runtime.load(std::memory_order_acquire
 void Runtime::fail_unavailable() {
   if (in_bad_fork()) {
     fail(ErrorCode::Unavailable,
-         "the device tpu cannot be used in a process forked after its first use: the plugin's threads exist only in the parent. "
+         "the device tpu cannot be used in a process forked after its first use: the plugin's threads exist only in "
+         "the parent. "
          "Start workers with the multiprocessing method 'spawn' or 'forkserver'.");
   }
   fail(ErrorCode::Unavailable, "the device tpu was not initialized");
 }
 
 Device& Runtime::device(int ordinal) {
-  check(ordinal >= 0 && ordinal < device_count(), ErrorCode::InvalidArgument, "tpu:", ordinal, " does not exist: there ",
-        device_count() == 1 ? "is " : "are ", device_count(), device_count() == 1 ? " device" : " devices",
-        " (TORCH_TPU_CPU_DEVICES=N shows N on a CPU plugin)");
+  check(ordinal >= 0 && ordinal < device_count(), ErrorCode::InvalidArgument, "tpu:", ordinal,
+        " does not exist: there ", device_count() == 1 ? "is " : "are ", device_count(),
+        device_count() == 1 ? " device" : " devices", " (TORCH_TPU_CPU_DEVICES=N shows N on a CPU plugin)");
   return *devices_[static_cast<size_t>(ordinal)];
 }
 

@@ -18,8 +18,9 @@ namespace tpu::engine {
 
 class Runtime {
  public:
-  /// Loads the plugin, makes the client and runs the self-test. Idempotent; throws Error(Unavailable) in a forked child of a process that
-  /// had a runtime, and Error(Unavailable/Plugin) when the plugin cannot be used (a later call tries again).
+  /// Loads the plugin, makes the client and runs the self-test. Idempotent; throws Error(Unavailable) in a forked child
+  /// of a process that had a runtime, and Error(Unavailable/Plugin) when the plugin cannot be used (a later call tries
+  /// again).
   static void start(const std::string& plugin_path, int64_t cpu_devices);
   static bool is_started() { return instance() != nullptr; }
   /// The process was forked after start(): the plugin's threads do not exist here and every use is an error.
@@ -27,7 +28,8 @@ class Runtime {
   /// The runtime; Error(Unavailable) when it was not started or the process was forked after the start.
   static Runtime& get() {
     Runtime* runtime = instance();
-    if (runtime == nullptr) [[unlikely]] fail_unavailable();
+    if (runtime == nullptr) [[unlikely]]
+      fail_unavailable();
     return *runtime;
   }
 
@@ -66,8 +68,8 @@ class Runtime {
   std::atomic<const Configuration*> configuration_{nullptr};
 };
 
-/// The GIL, without Python: the python layer installs the pair; `begin` gives a token (null when the GIL is not held) that goes to
-/// `end`. Used around compiles, waits and large copies.
+/// The GIL, without Python: the python layer installs the pair; `begin` gives a token (null when the GIL is not held)
+/// that goes to `end`. Used around compiles, waits and large copies.
 struct BlockingHooks {
   void* (*begin)() = nullptr;
   void (*end)(void*) = nullptr;

@@ -1,8 +1,9 @@
 // Slabs: fixed-size slots for objects of one type that can be walked.
 //
-// Note [Slabs]. Values and Cells lie in slabs that are never given back. The first word of a slot is zero exactly while the slot is free or its
-// object is being made, so all live objects can be found by walking, without a list that every op would have to lock: synchronize(), the
-// out-of-memory report and the search for an address pay for the walk, ops pay nothing.
+// Note [Slabs]. Values and Cells lie in slabs that are never given back. The first word of a slot is zero exactly while
+// the slot is free or its object is being made, so all live objects can be found by walking, without a list that every
+// op would have to lock: synchronize(), the out-of-memory report and the search for an address pay for the walk, ops
+// pay nothing.
 #pragma once
 
 #include <atomic>

@@ -46,7 +46,8 @@ ValueRef from_host(Device& device, const void* data, const Type& type) {
 }
 
 ValueRef wrap_host(Device& device, const void* data, const Type& type, std::function<void()> release) {
-  auto semantics = device.is_cpu() ? pjrt::HostSemantics::ZeroCopyReadOnly : pjrt::HostSemantics::UntilTransferCompletes;
+  auto semantics =
+      device.is_cpu() ? pjrt::HostSemantics::ZeroCopyReadOnly : pjrt::HostSemantics::UntilTransferCompletes;
   return send(device, data, type, semantics, std::move(release));
 }
 

@@ -15,8 +15,8 @@ namespace tpu::engine {
 
 class Device;
 
-/// An immutable array: *ready* (owns a PJRT buffer, possibly still being computed) or *failed* (reading rethrows the error).
-/// Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
+/// An immutable array: *ready* (owns a PJRT buffer, possibly still being computed) or *failed* (reading rethrows the
+/// error). Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
 class Value {
  public:
   Value(Device& device, Type type, pjrt::Buffer buffer);
@@ -31,7 +31,8 @@ class Value {
   bool is_failed() const { return error_ != nullptr; }
   /// The buffer; rethrows the error of a failed Value.
   const pjrt::Buffer& buffer() const {
-    if (error_ != nullptr) [[unlikely]] throw *error_;
+    if (error_ != nullptr) [[unlikely]]
+      throw *error_;
     return buffer_;
   }
   /// Whether its program has ended, well or not.
@@ -92,11 +93,11 @@ class ValueRef {
   Value* value_ = nullptr;
 };
 
-/// What a c10::Storage owns: a mutable pointer to the current Value, and the storage's size. No Value means *unset*: allocated, never
-/// written; a read gives zeros. Loads and stores may come from several threads (autograd, DataLoader).
+/// What a c10::Storage owns: a mutable pointer to the current Value, and the storage's size. No Value means *unset*:
+/// allocated, never written; a read gives zeros. Loads and stores may come from several threads (autograd, DataLoader).
 ///
-/// Note [Cell word]. Pointer and lock are one word: the lowest bit is set while some thread copies the pointer and raises the
-/// count, a handful of instructions, so that a Value cannot be freed between the two.
+/// Note [Cell word]. Pointer and lock are one word: the lowest bit is set while some thread copies the pointer and
+/// raises the count, a handful of instructions, so that a Value cannot be freed between the two.
 class Cell {
  public:
   Cell(Device& device, int64_t bytes) : device_(device), bytes_(bytes) {}
@@ -126,8 +127,8 @@ class Cell {
     word_.store(reinterpret_cast<uintptr_t>(value.detach()), std::memory_order_release);
     ValueRef::adopt(reinterpret_cast<Value*>(old));  // releases outside the lock
   }
-  /// Takes `value` out of the Cell when the Cell and the caller are its only holders (`callers` references are the caller's), so that
-  /// its memory may be donated. False, and nothing happened, otherwise.
+  /// Takes `value` out of the Cell when the Cell and the caller are its only holders (`callers` references are the
+  /// caller's), so that its memory may be donated. False, and nothing happened, otherwise.
   bool take_for_donation(const Value* value, uint32_t callers) {
     uintptr_t word = lock();
     bool mine = reinterpret_cast<Value*>(word) == value && value->holders() == callers + 1;
@@ -145,7 +146,8 @@ class Cell {
     uintptr_t word = word_.load(std::memory_order_relaxed);
     for (;;) {
       word &= ~uintptr_t{1};
-      if (word_.compare_exchange_weak(word, word | 1, std::memory_order_acquire, std::memory_order_relaxed)) return word;
+      if (word_.compare_exchange_weak(word, word | 1, std::memory_order_acquire, std::memory_order_relaxed))
+        return word;
     }
   }
 

@@ -9,7 +9,8 @@ namespace {
 std::string view_text(const ViewPlan& plan) {
   if (plan.kind == ViewPlan::Kind::Whole) return "";
   const View& view = plan.view;
-  std::string text = concat(" as ", torch_name(view.element), to_string(view.sizes), " strides ", to_string(view.strides));
+  std::string text =
+      concat(" as ", torch_name(view.element), to_string(view.sizes), " strides ", to_string(view.strides));
   if (plan.kind == ViewPlan::Kind::Gather) text += " gathered";
   return text + (plan.is_static ? "" : " from a run-time start");
 }
@@ -29,7 +30,9 @@ std::string to_string(const Graph& graph) {
       text += concat("  result ", k);
       switch (write.kind) {
         case Write::Kind::Fresh: text += " is a new tensor"; break;
-        case Write::Kind::Replace: text += concat(" replaces ", torch_name(write.type.element), to_string(write.type.dims)); break;
+        case Write::Kind::Replace:
+          text += concat(" replaces ", torch_name(write.type.element), to_string(write.type.dims));
+          break;
         case Write::Kind::Update: text += concat(" updates in", write.input, view_text(write.plan)); break;
         case Write::Kind::Drop: text += " is dropped"; break;
       }

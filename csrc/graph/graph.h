@@ -1,5 +1,5 @@
-// Graph: recorded calls in order, closed: which base Values go in, how each operand reads them, what each result becomes.
-// lower() turns it into StableHLO text and a list of what the program expects and returns.
+// Graph: recorded calls in order, closed: which base Values go in, how each operand reads them, what each result
+// becomes. lower() turns it into StableHLO text and a list of what the program expects and returns.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tpu::graph {
 struct Read {
   int input = 0;  // -1: the storage is unset and reads as zeros
   ViewPlan plan;
-  int first_start = 0;  // position of its starts in the vector of all starts
+  int first_start = 0;      // position of its starts in the vector of all starts
   bool conjugates = false;  // torch's conjugate and negative bits: the elements are seen through them
   bool negates = false;
 };
@@ -30,13 +30,13 @@ struct Write {
     Drop,     // the caller does not want it
   };
   Kind kind = Kind::Fresh;
-  Type type;           // Replace, Update: logical type of the tensor written to
-  Dims permutation;    // Replace, Fresh: storage dimension i is logical dimension permutation[i]; empty when row-major
-  int input = -1;      // Update: the old base; -1: unset, zeros
-  ViewPlan plan;       // Update
+  Type type;         // Replace, Update: logical type of the tensor written to
+  Dims permutation;  // Replace, Fresh: storage dimension i is logical dimension permutation[i]; empty when row-major
+  int input = -1;    // Update: the old base; -1: unset, zeros
+  ViewPlan plan;     // Update
   int first_start = 0;
   bool resizes = false;  // `out=`: the tensor takes the shape of the result if they differ
-  int donor = -1;      // input whose memory the output may take over (same storage), -1 for none
+  int donor = -1;        // input whose memory the output may take over (same storage), -1 for none
 };
 
 struct Node {
@@ -89,8 +89,8 @@ struct Lowered {
   std::vector<Check> checks;
 };
 
-/// Note [Value checks]: a program with checks returns s64[2]: the number of the first failed check (from 1) or 0, and the offending
-/// number. XLA clamps or drops indices out of range silently.
+/// Note [Value checks]: a program with checks returns s64[2]: the number of the first failed check (from 1) or 0, and
+/// the offending number. XLA clamps or drops indices out of range silently.
 Lowered lower(const Graph& graph, const ops::Settings& settings);
 
 }  // namespace tpu::graph

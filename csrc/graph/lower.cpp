@@ -26,8 +26,8 @@ class RuntimeArguments {
     return values;
   }
 
-  // Scalars are packed in the type in which torch computes with them: floats of up to 32 bits as F32, integers and bools as S64. A bool
-  // made of a fraction is true, so there the number's own kind decides.
+  // Scalars are packed in the type in which torch computes with them: floats of up to 32 bits as F32, integers and
+  // bools as S64. A bool made of a fraction is true, so there the number's own kind decides.
   Value scalar(int64_t position, ElementType wanted, ops::Scalar::Kind kind) {
     ElementType packed = ops::compute_type(wanted);
     if (packed == ElementType::Pred && kind == ops::Scalar::Kind::Double) packed = ElementType::F64;
@@ -171,8 +171,8 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
     Values values = node.call.row->lower(context);
-    check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name, ": the lowering gave ",
-          values.size(), " results, the schema has ", node.writes.size());
+    check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name,
+          ": the lowering gave ", values.size(), " results, the schema has ", node.writes.size());
     for (size_t k = 0; k < values.size(); ++k) {
       if (!values[k] || node.writes[k].kind == Write::Kind::Drop) continue;  // an undefined tensor
       Output output;
@@ -181,7 +181,8 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
       results.push_back(bind_result(values[k], node.writes[k], node.call, inputs, arguments, output));
       int donor = node.writes[k].donor;
       bool fits = donor >= 0 && !output.resized && graph.inputs[static_cast<size_t>(donor)] == output.stored &&
-                  std::none_of(lowered.outputs.begin(), lowered.outputs.end(), [&](const Output& o) { return o.donor == donor; });
+                  std::none_of(lowered.outputs.begin(), lowered.outputs.end(),
+                               [&](const Output& o) { return o.donor == donor; });
       if (fits) {
         output.donor = donor;
         builder.set_parameter_alias(donor, static_cast<int>(results.size()) - 1);

@@ -22,7 +22,8 @@ Value to_plain(Value flat) {
   if (flat.element() == ElementType::Pred) return hlo::convert(flat, ElementType::U8);
   if (!is_complex(flat.element())) return flat;
   int64_t count = flat.dims()[0];
-  Value pairs = hlo::concatenate({hlo::reshape(hlo::real(flat), {count, 1}), hlo::reshape(hlo::imag(flat), {count, 1})}, 1);
+  Value pairs =
+      hlo::concatenate({hlo::reshape(hlo::real(flat), {count, 1}), hlo::reshape(hlo::imag(flat), {count, 1})}, 1);
   return flatten(pairs);
 }
 
@@ -133,8 +134,8 @@ ViewPlan plan_view(const Type& base, const View& view) {
   });
   int64_t count = elements_of(plan), rest = view.offset;
   bool fits = true;
-  // `unit` is the row-major stride of the container dimension being added. A view stride that is no multiple of the next one's unit
-  // walks the container dimension in steps.
+  // `unit` is the row-major stride of the container dimension being added. A view stride that is no multiple of the
+  // next one's unit walks the container dimension in steps.
   int64_t unit = order.empty() ? 1 : view.strides[static_cast<size_t>(order[0])];
   auto add_dimension = [&](int64_t extent, int64_t window, int64_t step) {
     int64_t start = rest / unit;
@@ -226,7 +227,8 @@ Value lower_write(Value base, const ViewPlan& plan, const Values& starts, Value 
   const View& view = plan.view;
   if (view.count() == 0) return base;
   // A bool is written as the byte it is: reading the whole base as bools would make a 1 of every byte around it.
-  ElementType unit = view.element == ElementType::Pred && plan.base.element != ElementType::Pred ? ElementType::U8 : view.element;
+  ElementType unit =
+      view.element == ElementType::Pred && plan.base.element != ElementType::Pred ? ElementType::U8 : view.element;
   Value flat = retype(flatten(base), unit);
   update = hlo::convert(update, unit);
 
@@ -236,7 +238,8 @@ Value lower_write(Value base, const ViewPlan& plan, const Values& starts, Value 
     dims.inserted_window_dims = {0};
     dims.scatter_dims_to_operand_dims = {0};
     dims.index_vector_dim = 1;
-    flat = hlo::scatter({flat}, indices, {flatten(update)}, dims, [](const Values& pair) { return Values{pair[1]}; })[0];
+    flat =
+        hlo::scatter({flat}, indices, {flatten(update)}, dims, [](const Values& pair) { return Values{pair[1]}; })[0];
   } else {
     // The update in window order: one element of every expanded dimension, then the permutation.
     Dims first(view.sizes.size(), 0), limit = view.sizes, kept = kept_dims(view), to_window, stepped;

@@ -54,8 +54,8 @@ struct Call {
   std::vector<Operand> operands;
   std::vector<Scalar> scalars;   // the values of this call: only those marked structural may be read while lowering
   std::vector<bool> structural;  // per scalar: its value is part of the key and constant in the text
-  std::vector<Category> scalar_categories;  // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
-  std::vector<ElementType> scalar_elements; // natural type: bool, int64, default float or the 0-d tensor's dtype
+  std::vector<Category> scalar_categories;   // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
+  std::vector<ElementType> scalar_elements;  // natural type: bool, int64, default float or the 0-d tensor's dtype
   std::vector<Param> params;
   /// Per output the type of the tensor that receives it, where there is one already (`out=`, in-place, structured).
   std::vector<std::optional<Type>> targets;

@@ -49,7 +49,8 @@ std::string to_string(const Call& call) {
       case Argument::Kind::Param: text += to_string(call.params[static_cast<size_t>(argument.index)]); break;
       case Argument::Kind::Tensors:
         text += "[";
-        for (size_t i = 0; i < argument.indices.size(); ++i) text += (i ? ", " : "") + operand_text(argument.indices[i]);
+        for (size_t i = 0; i < argument.indices.size(); ++i)
+          text += (i ? ", " : "") + operand_text(argument.indices[i]);
         text += "]";
         break;
       case Argument::Kind::None: break;
@@ -122,7 +123,8 @@ hlo::Value Context::scalar(const char* name, ElementType type) {
   if (is_floating(type)) return hlo::constant(builder_, type, value.value());
   bool exact = value.kind == Scalar::Kind::Bool || value.kind == Scalar::Kind::Int;
   int64_t integer = exact ? value.integer : static_cast<int64_t>(value.real);
-  return hlo::constant(builder_, type, type == ElementType::Pred ? int64_t{exact ? integer != 0 : value.real != 0} : integer);
+  return hlo::constant(builder_, type,
+                       type == ElementType::Pred ? int64_t{exact ? integer != 0 : value.real != 0} : integer);
 }
 
 std::optional<double> Context::known(const char* name) const {
@@ -153,8 +155,8 @@ namespace {
 template <class T>
 T param_as(const Param& param, const Call& call, const char* name) {
   const T* value = std::get_if<T>(&param);
-  check(value != nullptr, ErrorCode::Internal, "aten::", call.row->name, ": argument '", name, "' is ", to_string(param),
-        ", not of the kind the lowering reads");
+  check(value != nullptr, ErrorCode::Internal, "aten::", call.row->name, ": argument '", name, "' is ",
+        to_string(param), ", not of the kind the lowering reads");
   return *value;
 }
 }  // namespace
@@ -174,7 +176,8 @@ std::optional<int64_t> Context::optional_integer(const char* name) const {
 
 double Context::number(const char* name) const {
   std::optional<double> value = known(name);
-  check(value.has_value(), ErrorCode::Internal, "aten::", call_.row->name, ": the row must declare '", name, "' constant");
+  check(value.has_value(), ErrorCode::Internal, "aten::", call_.row->name, ": the row must declare '", name,
+        "' constant");
   return *value;
 }
 

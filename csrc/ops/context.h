@@ -17,11 +17,11 @@ namespace tpu::ops {
 
 /// Choices of the user or the platform that change the text; all of them are in the key.
 struct Settings {
-  ElementType default_float = ElementType::F32;             // torch.get_default_dtype()
-  hlo::Precision precision = hlo::Precision::Highest;       // torch.get_float32_matmul_precision()
-  bool deterministic = false;                               // torch.use_deterministic_algorithms
-  bool is_cpu = true;                                       // platform of the plugin
-  bool atan_needs_barrier = false;                          // plugin workaround, pjrt/self_test.h
+  ElementType default_float = ElementType::F32;        // torch.get_default_dtype()
+  hlo::Precision precision = hlo::Precision::Highest;  // torch.get_float32_matmul_precision()
+  bool deterministic = false;                          // torch.use_deterministic_algorithms
+  bool is_cpu = true;                                  // platform of the plugin
+  bool atan_needs_barrier = false;                     // plugin workaround, pjrt/self_test.h
 };
 
 /// A condition that the program checks while it runs, see Note [Value checks] in graph/lower.cpp.
@@ -34,8 +34,9 @@ struct Check {
 
 class Context {
  public:
-  /// `operands` are the logical values of call.operands, in order. `take_scalar(index, type)` gives a run-time scalar as a 0-d
-  /// value; `random_state(blocks)` gives the u64[3] state of a Philox generator that owns the next `blocks` counters.
+  /// `operands` are the logical values of call.operands, in order. `take_scalar(index, type)` gives a run-time scalar
+  /// as a 0-d value; `random_state(blocks)` gives the u64[3] state of a Philox generator that owns the next `blocks`
+  /// counters.
   struct Sources {
     hlo::Values operands;
     std::function<hlo::Value(int, ElementType)> take_scalar;
@@ -49,31 +50,31 @@ class Context {
   const Settings& settings() const { return settings_; }
 
   // Which arguments are there.
-  bool has(const char* name) const;             // exists in the schema and is not None
-  bool is_scalar(const char* name) const;       // a number (or a 0-d CPU tensor standing for one)
+  bool has(const char* name) const;        // exists in the schema and is not None
+  bool is_scalar(const char* name) const;  // a number (or a 0-d CPU tensor standing for one)
 
   // Tensors. A number where the schema has a Tensor is read as a 0-d value of its natural type.
-  hlo::Value tensor(const char* name);                     // throws Internal when it is None
-  hlo::Value tensor(const char* name, ElementType type);   // converted; a scalar is packed in this type directly
-  hlo::Value optional_tensor(const char* name);            // empty Value when None or absent
-  hlo::Values tensors(const char* name);                   // empty Values stand for None entries
-  Type type(const char* name) const;                       // logical type of a tensor, natural type of a number
+  hlo::Value tensor(const char* name);                    // throws Internal when it is None
+  hlo::Value tensor(const char* name, ElementType type);  // converted; a scalar is packed in this type directly
+  hlo::Value optional_tensor(const char* name);           // empty Value when None or absent
+  hlo::Values tensors(const char* name);                  // empty Values stand for None entries
+  Type type(const char* name) const;                      // logical type of a tensor, natural type of a number
   Category category(const char* name) const;
 
   // Run-time scalars and structure.
-  hlo::Value scalar(const char* name, ElementType type);   // 0-d; a constant where the value is structure
-  std::optional<double> known(const char* name) const;     // the value, where it is structure (row.special, row.constant)
+  hlo::Value scalar(const char* name, ElementType type);  // 0-d; a constant where the value is structure
+  std::optional<double> known(const char* name) const;  // the value, where it is structure (row.special, row.constant)
   Scalar::Kind scalar_kind(const char* name) const;
-  bool flag(const char* name) const;                       // bool argument; False when None
+  bool flag(const char* name) const;  // bool argument; False when None
   int64_t integer(const char* name) const;
   std::optional<int64_t> optional_integer(const char* name) const;
-  double number(const char* name) const;                   // a float argument that the row declares constant
-  Dims ints(const char* name) const;                       // int[]; empty when None
+  double number(const char* name) const;  // a float argument that the row declares constant
+  Dims ints(const char* name) const;      // int[]; empty when None
   std::string text(const char* name) const;
   std::optional<ElementType> element(const char* name) const;  // dtype argument
 
-  /// The type of the tensor that receives output k, where it exists already (always for structured `.out` rows, unless the
-  /// user's `out=` must be resized).
+  /// The type of the tensor that receives output k, where it exists already (always for structured `.out` rows, unless
+  /// the user's `out=` must be resized).
   std::optional<Type> target(size_t k) const;
   /// Its element type, or `fallback`.
   ElementType target_element(size_t k, ElementType fallback) const;
@@ -84,8 +85,8 @@ class Context {
   hlo::Value random_bits(const Dims& dims);
   hlo::Value random_bits64(const Dims& dims);
 
-  /// The program fails with `code` and `message` when any element of `failed` (Pred, any shape) is true. `numbers` (same shape,
-  /// integer) gives the value that replaces `{}` in the message.
+  /// The program fails with `code` and `message` when any element of `failed` (Pred, any shape) is true. `numbers`
+  /// (same shape, integer) gives the value that replaces `{}` in the message.
   void require_not(hlo::Value failed, hlo::Value numbers, ErrorCode code, const std::string& message);
   const std::vector<Check>& checks() const { return checks_; }
 

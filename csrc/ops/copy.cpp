@@ -1,4 +1,5 @@
-// Family copy: the same elements in another place, type or number. What goes in: a source and the tensor it is copied to.
+// Family copy: the same elements in another place, type or number. What goes in: a source and the tensor it is copied
+// to.
 #include "ops/promotion.h"
 
 namespace tpu::ops {

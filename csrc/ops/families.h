@@ -7,28 +7,28 @@
 
 namespace tpu::ops {
 
-Table copy_table();  // copies, casts, fills
-Table activation_table();  // nonlinearities and their gradients
-Table binary_table();  // arithmetic, comparisons, selection
-Table special_table();  // Bessel, gamma, error functions, orthogonal polynomials
-Table unary_table();  // functions of one operand
-Table attention_table();  // scaled dot-product attention
+Table copy_table();         // copies, casts, fills
+Table activation_table();   // nonlinearities and their gradients
+Table binary_table();       // arithmetic, comparisons, selection
+Table special_table();      // Bessel, gamma, error functions, orthogonal polynomials
+Table unary_table();        // functions of one operand
+Table attention_table();    // scaled dot-product attention
 Table convolution_table();  // convolutions, unfold and fold
-Table matmul_table();  // products of matrices and vectors, distances
-Table norm_table();  // batch, layer, group, RMS and weight norm
-Table pool_table();  // max and mean of sliding windows
-Table rnn_table();  // LSTM and GRU cells
-Table indexing_table();  // elements read and written where index tensors say
-Table shape_table();  // joining, ordering, padding, triangles, diagonals
-Table factory_table();  // ranges, identities, triangle indices
-Table random_table();  // random numbers and dropout
-Table optimizer_table();  // fused optimizer steps, gradient scaling
-Table upsample_table();  // interpolation and grid sampling
-Table reduction_table();  // sums, extremes, truth, moments and norms over dimensions
-Table scan_table();  // running sums, products and extremes
-Table sort_table();  // order, ranks, medians, membership, binary search
-Table softmax_table();  // softmax and log-softmax with their gradients
-Table loss_table();  // losses of a prediction and its target
+Table matmul_table();       // products of matrices and vectors, distances
+Table norm_table();         // batch, layer, group, RMS and weight norm
+Table pool_table();         // max and mean of sliding windows
+Table rnn_table();          // LSTM and GRU cells
+Table indexing_table();     // elements read and written where index tensors say
+Table shape_table();        // joining, ordering, padding, triangles, diagonals
+Table factory_table();      // ranges, identities, triangle indices
+Table random_table();       // random numbers and dropout
+Table optimizer_table();    // fused optimizer steps, gradient scaling
+Table upsample_table();     // interpolation and grid sampling
+Table reduction_table();    // sums, extremes, truth, moments and norms over dimensions
+Table scan_table();         // running sums, products and extremes
+Table sort_table();         // order, ranks, medians, membership, binary search
+Table softmax_table();      // softmax and log-softmax with their gradients
+Table loss_table();         // losses of a prediction and its target
 
 struct Family {
   const char* name;

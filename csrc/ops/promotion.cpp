@@ -63,8 +63,10 @@ ElementType result_type(const Context& c, std::initializer_list<const char*> nam
     ElementType type = c.type(name).element;
     Category category = c.category(name);
     if (category == Category::Number) {
-      if (is_complex(type)) type = complex_of(c.settings().default_float);
-      else if (is_floating(type)) type = c.settings().default_float;
+      if (is_complex(type))
+        type = complex_of(c.settings().default_float);
+      else if (is_floating(type))
+        type = c.settings().default_float;
     }
     auto& slot = found[static_cast<int>(category)];
     slot = slot ? promote(*slot, type) : type;
@@ -78,9 +80,7 @@ ElementType to_floating(const Context& c, ElementType type) {
   return type == ElementType::Pred || is_integral(type) ? c.settings().default_float : type;
 }
 
-ElementType compute_type(ElementType type) {
-  return is_floating(type) && size_of(type) < 4 ? ElementType::F32 : type;
-}
+ElementType compute_type(ElementType type) { return is_floating(type) && size_of(type) < 4 ? ElementType::F32 : type; }
 
 Dims broadcast_dims(const Dims& a, const Dims& b) {
   Dims result = a.size() >= b.size() ? a : b;
@@ -89,8 +89,9 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
   for (size_t i = 0; i < shorter.size(); ++i) {
     int64_t& size = result[shift + i];
     if (size == shorter[i]) continue;
-    check(size == 1 || shorter[i] == 1, ErrorCode::InvalidArgument, "The size of tensor a (", a[a.size() - shorter.size() + i],
-          ") must match the size of tensor b (", b[b.size() - shorter.size() + i], ") at non-singleton dimension ", shift + i);
+    check(size == 1 || shorter[i] == 1, ErrorCode::InvalidArgument, "The size of tensor a (",
+          a[a.size() - shorter.size() + i], ") must match the size of tensor b (", b[b.size() - shorter.size() + i],
+          ") at non-singleton dimension ", shift + i);
     if (size == 1) size = shorter[i];
   }
   return result;
@@ -114,8 +115,8 @@ hlo::Values broadcast_together(hlo::Values values) {
 
 int64_t wrap_dim(int64_t dim, int64_t rank) {
   int64_t seen = rank == 0 ? 1 : rank;
-  check(dim >= -seen && dim < seen, ErrorCode::Index, "Dimension out of range (expected to be in range of [", -seen, ", ",
-        seen - 1, "], but got ", dim, ")");
+  check(dim >= -seen && dim < seen, ErrorCode::Index, "Dimension out of range (expected to be in range of [", -seen,
+        ", ", seen - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + seen : dim;
 }
 
@@ -128,7 +129,8 @@ Dims wrap_dims(const Dims& dims, int64_t rank) {
   for (int64_t dim : dims) result.push_back(wrap_dim(dim, rank));
   std::sort(result.begin(), result.end());
   for (size_t i = 1; i < result.size(); ++i)
-    check(result[i] != result[i - 1], ErrorCode::InvalidArgument, "dim ", result[i], " appears multiple times in the list of dims");
+    check(result[i] != result[i - 1], ErrorCode::InvalidArgument, "dim ", result[i],
+          " appears multiple times in the list of dims");
   // A 0-d tensor has no dimension to work on although dim 0 and -1 are accepted.
   if (rank == 0) result.clear();
   return result;

@@ -23,7 +23,8 @@ Dims broadcast_dims(const Dims& a, const Dims& b);
 hlo::Value broadcast_to(hlo::Value x, const Dims& dims);
 /// All values broadcast to their common shape.
 hlo::Values broadcast_together(hlo::Values values);
-/// A dimension counted from the end made positive; IndexError in PyTorch's words when out of range. Rank 0 counts as rank 1.
+/// A dimension counted from the end made positive; IndexError in PyTorch's words when out of range. Rank 0 counts as
+/// rank 1.
 int64_t wrap_dim(int64_t dim, int64_t rank);
 /// Sorted, positive, distinct dimensions; all of them when `dims` is empty. RuntimeError when one appears twice.
 Dims wrap_dims(const Dims& dims, int64_t rank);

@@ -30,8 +30,10 @@ struct Registry {
         row.family = family.name;
         row.contracts = family.contracts;
         row.name_hash = hash_of(row.name);
-        if (by_name.emplace(row.name, &row).second) rows.push_back(&row);
-        else duplicates.push_back(concat(family.name, ": ", row.name));
+        if (by_name.emplace(row.name, &row).second)
+          rows.push_back(&row);
+        else
+          duplicates.push_back(concat(family.name, ": ", row.name));
       }
     }
   }

@@ -27,14 +27,14 @@ struct Row {
   const char* name;  // overload without namespace: "add.out", "native_layer_norm"
   Lower lower;
   const char* family = "";
-  uint64_t name_hash = 0;                   // for keys; this and the next one are set with the family by registry.cpp
-  bool contracts = false;                   // has dots or convolutions
+  uint64_t name_hash = 0;  // for keys; this and the next one are set with the family by registry.cpp
+  bool contracts = false;  // has dots or convolutions
   std::vector<Special> specials = {};
   std::vector<const char*> constants = {};  // scalar or float arguments that are always structure
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
   bool is_random = false;                   // takes a block of the generator's counters
-  bool is_pointwise = false;                // fresh outputs keep the memory format of their inputs, as TensorIterator does
-  bool is_image = false;                    // fresh outputs are channels_last where the first operand is
+  bool is_pointwise = false;  // fresh outputs keep the memory format of their inputs, as TensorIterator does
+  bool is_image = false;      // fresh outputs are channels_last where the first operand is
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -71,7 +71,8 @@ using Table = std::vector<Row>;
 const std::vector<const Row*>& all_rows();
 /// `family: name` of rows whose overload an earlier row has already; a test expects none.
 const std::vector<std::string>& duplicate_rows();
-/// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in the registry.
+/// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in
+/// the registry.
 Row functional_form(const Row& row, const char* name);
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);

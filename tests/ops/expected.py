@@ -81,7 +81,11 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     ("forward", "nn.functional.grid_sample", torch.bfloat16): _ROUNDS_ONCE,
     ("forward", "grid_sampler_2d", torch.bfloat16): _ROUNDS_ONCE,
     ("forward", "grid_sampler_3d", torch.bfloat16): _ROUNDS_ONCE,
-    ("forward", "native_layer_norm", torch.bfloat16): "mean and rstd are float32 as on CUDA and in torch's meta function",
+    (
+        "forward",
+        "native_layer_norm",
+        torch.bfloat16,
+    ): "mean and rstd are float32 as on CUDA and in torch's meta function",
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
 

@@ -1,6 +1,6 @@
 """Every op against CPU, on PyTorch's own OpInfo samples.
 
-`make test` takes a few samples per op and dtype (OPINFO_SAMPLES), one on the second CPU plugin; `make opinfo` takes all.
+`make test` takes a few samples per op and dtype (OPINFO_SAMPLES), one on the second CPU plugin; `make opinfo`: all.
 What is known to differ stands in expected.py with its reason, and nothing else may differ: an entry that passes fails
 the test as well.
 """
