@@ -37,7 +37,8 @@ int64_t integer(const char* name) {
   char* end = nullptr;
   errno = 0;
   long long number = std::strtoll(value.c_str(), &end, 10);
-  check(!value.empty() && *end == '\0' && errno == 0, ErrorCode::Value, name, ": expected an integer, got '", value, "'");
+  check(!value.empty() && *end == '\0' && errno == 0, ErrorCode::Value, name, ": expected an integer, got '", value,
+        "'");
   return number;
 }
 

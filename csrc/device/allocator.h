@@ -31,7 +31,8 @@ inline engine::Cell* cell_of(const c10::DataPtr& data) {
   return data.get_deleter() == &delete_cell ? static_cast<engine::Cell*>(data.get_context()) : nullptr;
 }
 
-/// The Cell that a storage with a foreign deleter borrows its address from; throws Error(InvalidArgument) when there is none.
+/// The Cell that a storage with a foreign deleter borrows its address from; throws Error(InvalidArgument) when there is
+/// none.
 engine::Cell& cell_at_address(const c10::StorageImpl& storage);
 
 /// The Cell of a storage on `tpu`; throws Error(InvalidArgument) when the storage has none.

@@ -1,13 +1,13 @@
 // The extension module torch_tpu._C: bindings only. In: calls of python/torch_tpu/. Out: the layers below as plain
 // Python values. Importing it registers the backend with torch, which loads no plugin and starts nothing.
-#include <array>
-#include <chrono>
 #include <Python.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/utils/pybind.h>
 #include <torch/headeronly/version.h>
 #include <unistd.h>
+#include <array>
+#include <chrono>
 
 #include <string>
 #include <tuple>
@@ -242,7 +242,8 @@ void define_programs(py::module_& module) {
         }
         return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / calls;
       },
-      "Microseconds that the plugin itself takes for a 64x64 add, output released: what a cached op is measured against.");
+      "Microseconds that the plugin itself takes for a 64x64 add, output released: what a cached op is measured "
+      "against.");
 }
 
 // In the order of aten::HostPolicy.
