@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "graph/graph.h"
+#include "ops/elementwise.h"
 #include "ops/promotion.h"
 
 namespace tpu::graph {
@@ -71,25 +72,6 @@ class RuntimeArguments {
   int64_t random_blocks_ = 0;
 };
 
-// torch's spelling of a dtype in error messages.
-const char* scalar_type_name(ElementType type) {
-  switch (type) {
-    case ElementType::Pred: return "Bool";
-    case ElementType::U8: return "Byte";
-    case ElementType::S8: return "Char";
-    case ElementType::S16: return "Short";
-    case ElementType::S32: return "Int";
-    case ElementType::S64: return "Long";
-    case ElementType::F16: return "Half";
-    case ElementType::BF16: return "BFloat16";
-    case ElementType::F32: return "Float";
-    case ElementType::F64: return "Double";
-    case ElementType::C64: return "ComplexFloat";
-    case ElementType::C128: return "ComplexDouble";
-    default: return torch_name(type);
-  }
-}
-
 // torch.can_cast.
 bool can_cast(ElementType from, ElementType to) {
   if (is_complex(from)) return is_complex(to);
@@ -108,8 +90,8 @@ Value bind_result(Value result, const Write& write, const ops::Call& call, const
   output.logical = result.type;
   if (write.kind == Write::Kind::Replace || write.kind == Write::Kind::Update) {
     check(can_cast(result.element(), write.type.element), ErrorCode::InvalidArgument, "result type ",
-          scalar_type_name(result.element()), " can't be cast to the desired output type ",
-          scalar_type_name(write.type.element));
+          ops::scalar_type_name(result.element()), " can't be cast to the desired output type ",
+          ops::scalar_type_name(write.type.element));
     result = hlo::convert(result, write.type.element);
     output.logical.element = write.type.element;
     if (result.dims() != write.type.dims) {
