@@ -13,6 +13,7 @@
 #include "device/generator.h"
 #include "device/guard.h"
 #include "device/startup.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 
 namespace tpu::aten {
@@ -205,9 +206,12 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   recording.emplace(row_, signature, nullptr);
   walk(*recording, signature, arguments);
   engine::Device& device = device_for(*recording, signature, arguments);
-  engine::Plan* plan = engine::find_plan(recording->key());
+  bool is_deferred = engine::mode() != engine::Mode::Strict;
+  Hash128 key = recording->key();
+  if (is_deferred) key = engine::description_key(key);
+  engine::Plan* plan = engine::find_plan(key);
   if (plan == nullptr) [[unlikely]] {
-    if (host_calls().contains(recording->key())) {
+    if (host_calls().contains(key)) {
       recording.reset();
       return call_without_lowering(op, stack, device);
     }
@@ -215,37 +219,35 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.emplace(row_, signature, &graph);
     walk(*recording, signature, arguments);
     try {
-      plan = engine::make_plan(recording->key(), device, graph);
+      plan = is_deferred ? engine::make_description(key, graph) : engine::make_plan(key, device, graph);
     } catch (Error& error) {
       if (error.code() == ErrorCode::NotImplemented && has_host_kernel(op)) {
         log::at(3, "aten::", row_.name, " goes to the host: ", error.message());
-        host_calls().add(recording->key());
+        host_calls().add(key);
         recording.reset();
         return call_without_lowering(op, stack, device);
       }
       throw error.add_trail(concat("in ", to_string(graph.nodes[0].call), " on tpu"));
     }
   }
-  if (!plan->executable) {  // only the shapes of `out=` were worked out
-    if (resize_outputs(*plan, *recording)) {
-      recording.reset();
-      return call(op, stack);
-    }
-    fail(ErrorCode::Internal, "aten::", row_.name, ": a plan without a program");
+  if (!plan->executable && resize_outputs(*plan, *recording)) {
+    recording.reset();
+    return call(op, stack);
   }
   if (log::level() >= 5) log::write(5, concat("call ", plan->name));
 
   engine::Arguments run_arguments = recording->arguments();
-  if (plan->random_blocks > 0) {
+  std::array<uint64_t, 3> random{};
+  if (row_.is_random) run_arguments.random = random;
+  if (!plan->random_blocks.empty() && plan->random_blocks[0] > 0) {
     std::optional<at::Generator> given;
     if (signature.generator >= 0) {
       const c10::IValue& value = arguments[static_cast<size_t>(signature.generator)];
       if (!value.isNone()) given = value.toGenerator();
     }
     device::Block block =
-        device::generator_of(given, device.ordinal()).take(static_cast<uint64_t>(plan->random_blocks));
-    run_arguments.seed = block.seed;
-    run_arguments.counter = block.offset;
+        device::generator_of(given, device.ordinal()).take(static_cast<uint64_t>(plan->random_blocks[0]));
+    random = {block.seed, block.offset, 0};
   }
   std::array<engine::ValueRef, 8> few;
   std::vector<engine::ValueRef> many;
@@ -254,7 +256,10 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     many.resize(plan->outputs.size());
     outputs = many;
   }
-  engine::run(*plan, device, run_arguments, outputs);
+  if (is_deferred)
+    device.recorder().record(*plan, key, run_arguments, outputs);
+  else
+    engine::run(*plan, device, run_arguments, outputs);
 
   // Bind: new tensors, or another Value in the Cell of a tensor that exists.
   InlineVector<uint32_t, 8> made(recording->targets().size(), 0);  // result -> output number + 1

@@ -96,7 +96,7 @@ bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, Elem
 engine::ValueRef value_under(const at::Tensor& tensor, ElementType element) {
   engine::Cell& cell = cell_of(tensor);
   engine::ValueRef value = cell.load();
-  if (!value || value->type().element == element || value->is_failed()) return value;
+  if (!value || value->type().element == element || value->is_failed() || value->is_pending()) return value;
   int64_t bytes = tensor.numel() * static_cast<int64_t>(tensor.itemsize());
   // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there. Bools are read in
   // the program, which makes a 1 of every other byte.
@@ -194,17 +194,17 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
     hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24);
     for (int64_t size : tensor.sizes()) hasher_.add(size);
     if (node_ != nullptr) read.plan = graph::plan_view(value->type(), view_of(tensor));
-    read.input = add_input(std::move(value));
+    read.base = add_input(std::move(value));
   } else {
     graph::View view = view_of(tensor);
     // An unset storage reads as zeros, which the program makes itself.
     read.plan = graph::plan_view(value ? value->type() : flat_type(tensor, element), view);
     hasher_.add((value ? kView : kUnset) | facts);
     graph::add_to(hasher_, read.plan);
-    read.input = value ? add_input(std::move(value)) : -1;
+    read.base = value ? add_input(std::move(value)) : -1;
     read.first_start = add_starts(read.plan);
   }
-  hasher_.add(read.input);
+  hasher_.add(read.base);
   operands_.push_back(&tensor);
   if (node_ == nullptr) return 0;
   node_->reads.push_back(std::move(read));
@@ -228,6 +228,7 @@ void Recording::add_scalar(const Slot& slot, const ops::Scalar& scalar, ElementT
   if (node_ == nullptr) return;
   node_->call.scalars.push_back(scalar);
   node_->call.structural.push_back(is_structure);
+  node_->call.scalar_exact.push_back(slot.kind == Slot::Kind::Scalar);
   node_->call.scalar_elements.push_back(element);
   node_->call.scalar_categories.push_back(category);
   add_argument(slot, ops::Argument::Kind::Scalar, index);
@@ -338,7 +339,7 @@ void Recording::add_target(const Slot& slot, const Result& result, const at::Ten
     hasher_.add(kUpdate | facts | static_cast<uint64_t>(static_cast<bool>(old)) << 24);
     graph::add_to(hasher_, write.plan);
     if (old) at = add_input(old);
-    write.input = write.donor = at;
+    write.base = write.donor = at;
     write.first_start = add_starts(write.plan);
   }
   hasher_.add(at);

@@ -17,6 +17,8 @@ const std::vector<Variable>& table() {
       {"TORCH_TPU_CPU_DEVICES", "1", "number of devices that a CPU plugin shows"},
       {"TORCH_TPU_DEBUG", "0", "1 device and cache summary, 2 executables, 3 graphs, 4 StableHLO, 5 every op call"},
       {"TORCH_TPU_HOST_OPS", "warn", "allow | warn | error: what to do when an op runs on the host"},
+      {"TORCH_TPU_MODE", "strict", "strict | fused: run each op at once, or record ops and run them as one program"},
+      {"TORCH_TPU_SEGMENT_OPS", "2000", "most ops that the deferred modes record before they run them"},
       {"TORCH_TPU_CACHE_DIR", "", "directory for files that outlive the process, `off` for none (~/.cache/torch_tpu)"},
       {"TORCH_TPU_CACHE_PROGRAMS", "8192", "most executables that are kept loaded"},
   };

@@ -25,6 +25,7 @@ struct Entry {
   std::string name;  // for people: `aten::add.out f32[2, 3]`
   pjrt::Executable executable;
   double compile_seconds = 0;
+  bool is_compiled = true;  // false: only a description, which no count or list shows
 };
 
 struct Stats {

@@ -4,8 +4,13 @@
 
 #include "base/error.h"
 #include "engine/live.h"
+#include "engine/recorder.h"
 
 namespace tpu::engine {
+
+Device::Device(pjrt::Device& device, int64_t limit)
+    : device_(device), limit_(limit), recorder_(std::make_unique<Recorder>(*this)) {}
+Device::~Device() = default;
 
 MemoryStats Device::memory() const {
   MemoryStats stats;

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "base/type.h"
 #include "pjrt/client.h"
 
 namespace tpu::engine {
+
+class Recorder;
 
 /// Bytes and counts of live Values, by us: the CPU plugins keep no statistics.
 struct MemoryStats {
@@ -20,12 +23,15 @@ struct MemoryStats {
 
 class Device {
  public:
-  Device(pjrt::Device& device, int64_t limit) : device_(device), limit_(limit) {}
+  Device(pjrt::Device& device, int64_t limit);
+  ~Device();
 
   pjrt::Device& pjrt() const { return device_; }
   pjrt::Client& client() const { return device_.client(); }
   int ordinal() const { return device_.ordinal(); }
   bool is_cpu() const { return device_.is_cpu(); }
+  /// What records ops on this device in the deferred modes; shared by all threads.
+  Recorder& recorder() { return *recorder_; }
 
   MemoryStats memory() const;
   void reset_peak();
@@ -36,6 +42,11 @@ class Device {
     int64_t now = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
+  }
+  /// More bytes for a Value that was counted with none.
+  void count_growth(int64_t bytes) {
+    count_allocation(bytes);
+    values_.fetch_sub(1, std::memory_order_relaxed);
   }
   void count_release(int64_t bytes) {
     values_.fetch_sub(1, std::memory_order_relaxed);
@@ -53,6 +64,7 @@ class Device {
   pjrt::Device& device_;
   const int64_t limit_;
   std::atomic<int64_t> allocated_{0}, peak_{0}, values_{0}, total_{0};
+  std::unique_ptr<Recorder> recorder_;
 };
 
 }  // namespace tpu::engine

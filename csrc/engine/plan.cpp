@@ -45,42 +45,46 @@ Memo& memo() {
 
 constexpr int64_t kHeavyBytes = 256 * 1024;
 
-std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
-  Runtime& runtime = Runtime::get();
-  auto plan = std::make_shared<Plan>();
-  plan->name = to_string(graph.nodes[0].call);
-  if (graph.nodes.size() > 1) plan->name += concat(" and ", graph.nodes.size() - 1, " more");
-  log::at(3, "graph\n", to_string(graph));
+std::string name_of(const graph::Graph& graph) {
+  std::string name = to_string(graph.nodes[0].call);
+  if (graph.nodes.size() > 1) name += concat(" and ", graph.nodes.size() - 1, " more");
+  return name;
+}
 
-  graph::Lowered lowered = graph::lower(graph, runtime.configuration().settings);
-  log::at(4, lowered.text);
+// What lowering says of the graph; returns the text.
+std::string describe(Plan& plan, const graph::Graph& graph) {
+  plan.name = name_of(graph);
+  graph::Lowered lowered = graph::lower(graph, Runtime::get().configuration().settings);
   for (const graph::Output& output : lowered.outputs) {
-    plan->output_bytes += output.stored.bytes();
-    plan->any_donor |= output.donor >= 0;
-  }
-  bool must_resize = false;
-  for (const graph::Output& output : lowered.outputs) must_resize |= output.resized;
-  if (must_resize) {
-    plan->outputs = std::move(lowered.outputs);
-    return plan;
+    plan.output_bytes += output.stored.bytes();
+    plan.any_donor |= output.donor >= 0;
   }
   int64_t input_bytes = 0;
   for (const Type& type : graph.inputs) input_bytes += type.bytes();
+  plan.arguments = std::move(lowered.arguments);
+  plan.outputs = std::move(lowered.outputs);
+  plan.checks = std::move(lowered.checks);
+  plan.random_blocks = std::move(lowered.random_blocks);
+  plan.input_count = graph.inputs.size();
+  plan.start_count = static_cast<size_t>(graph.start_count);
+  for (const graph::Node& node : graph.nodes) plan.scalar_count += node.call.scalars.size();
+  plan.is_heavy = input_bytes + plan.output_bytes > kHeavyBytes;
+  return std::move(lowered.text);
+}
+
+std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
+  auto plan = std::make_shared<Plan>();
+  log::at(3, "graph\n", to_string(graph));
+  std::string text = describe(*plan, graph);
+  log::at(4, text);
+  for (const graph::Output& output : plan->outputs)
+    if (output.resized) return plan;
   device.expect_room(plan->output_bytes);
 
   auto begin = std::chrono::steady_clock::now();
-  plan->executable = device.client().compile(lowered.text);
+  plan->executable = device.client().compile(text);
   plan->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   log::at(2, "compiled in ", plan->compile_seconds * 1e3, " ms: ", plan->name);
-
-  plan->arguments = std::move(lowered.arguments);
-  plan->outputs = std::move(lowered.outputs);
-  plan->checks = std::move(lowered.checks);
-  plan->random_blocks = lowered.random_blocks;
-  plan->input_count = graph.inputs.size();
-  plan->start_count = static_cast<size_t>(graph.start_count);
-  for (const graph::Node& node : graph.nodes) plan->scalar_count += node.call.scalars.size();
-  plan->is_heavy = input_bytes + plan->output_bytes > kHeavyBytes;
   return plan;
 }
 
@@ -92,6 +96,20 @@ Plan* find_plan(const Hash128& key) {
   if (Plan* known = memo().find(key, generation)) return known;
   auto entry = std::static_pointer_cast<Plan>(programs.find(key));
   return entry == nullptr ? nullptr : memo().keep(key, std::move(entry));
+}
+
+Hash128 description_key(const Hash128& key) { return {~key.low, key.high}; }
+
+Plan* make_description(const Hash128& description, const graph::Graph& graph) {
+  auto entry = Runtime::get().programs().fetch(description, [&]() -> std::shared_ptr<cache::Entry> {
+    auto plan = std::make_shared<Plan>();
+    log::at(5, "description of\n", to_string(graph));
+    describe(*plan, graph);
+    plan->is_compiled = false;
+    plan->graph = graph;
+    return plan;
+  });
+  return memo().keep(description, std::static_pointer_cast<Plan>(entry));
 }
 
 Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph) {

@@ -9,13 +9,15 @@
 
 namespace tpu::engine {
 
-/// Without an executable when an `out=` tensor must be resized first: then only the logical types of the outputs are of
-/// use.
-struct Plan : cache::Entry {
+/// Without an executable it is a *description*: the types of the outputs and what else recording the op needs, or, when
+/// an `out=` tensor must be resized first, only the logical types.
+struct Plan : cache::Entry, std::enable_shared_from_this<Plan> {
+  /// What it was made of, where that is needed again: always in a description.
+  graph::Graph graph;
   std::vector<graph::RuntimeArgument> arguments;
   std::vector<graph::Output> outputs;
   std::vector<graph::Check> checks;
-  int64_t random_blocks = 0;
+  std::vector<int64_t> random_blocks;  // per random node
   size_t input_count = 0;
   size_t start_count = 0;
   size_t scalar_count = 0;
@@ -28,6 +30,10 @@ struct Plan : cache::Entry {
 /// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
 /// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);
+/// The key of the description that belongs to `key`.
+Hash128 description_key(const Hash128& key);
+/// Lowers the graph and keeps the description under `description`; nothing is compiled.
+Plan* make_description(const Hash128& description, const graph::Graph& graph);
 /// Lowers, compiles and keeps the plan of `key`; waits when another thread is doing so. Releases the GIL.
 Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph);
 

@@ -12,6 +12,9 @@ namespace tpu::engine {
 
 namespace {
 
+// A donation costs an XLA plugin some 4 us, more than the memory of a small array is worth.
+constexpr int64_t kDonatedBytes = 64 * 1024;
+
 // Small vectors that were sent before, by their bytes: `x * 2` in a loop transfers nothing.
 class SmallVectors {
  public:
@@ -71,22 +74,28 @@ T as(const ops::Scalar& scalar) {
   return exact ? static_cast<T>(scalar.integer) : static_cast<T>(scalar.real);
 }
 
-PJRT_Buffer* send_scalars(Device& device, ElementType element, std::span<const ops::Scalar> scalars,
+void check_scalar(const graph::ScalarUse& use, const ops::Scalar& scalar) {
+  // A double beyond int64 has no integer to wrap to, whoever gave it.
+  bool is_lost = is_integral(use.wanted) && scalar.kind == ops::Scalar::Kind::Double && !(std::abs(scalar.real) < 0x1p63);
+  check(!is_lost && (!use.is_exact || ops::fits(scalar, use.wanted)), ErrorCode::InvalidArgument,
+        "value cannot be converted to type ", torch_name(use.wanted), " without overflow");
+}
+
+// The scalars that the program reads of one vector, packed in its type; what it does not read stays zero.
+PJRT_Buffer* send_scalars(Device& device, const graph::RuntimeArgument& argument, std::span<const ops::Scalar> scalars,
                           std::vector<pjrt::Buffer>& kept) {
   InlineVector<double, 16> words;  // enough room for every packed type: at most 16 bytes each
   words.resize(scalars.size() * 2);
   void* data = words.data();
-  for (size_t i = 0; i < scalars.size(); ++i) {
+  for (const graph::ScalarUse& use : argument.uses) {
+    auto i = static_cast<size_t>(use.position);
     const ops::Scalar& scalar = scalars[i];
+    check_scalar(use, scalar);
     double imag = scalar.kind == ops::Scalar::Kind::Complex ? scalar.imag : 0;
-    switch (element) {
+    switch (argument.element) {
       case ElementType::F32: static_cast<float*>(data)[i] = as<float>(scalar); break;
       case ElementType::F64: static_cast<double*>(data)[i] = as<double>(scalar); break;
-      case ElementType::S64:
-        check(scalar.kind != ops::Scalar::Kind::Double || std::abs(scalar.real) < 0x1p63, ErrorCode::InvalidArgument,
-              "value cannot be converted to type int64_t without overflow");
-        static_cast<int64_t*>(data)[i] = as<int64_t>(scalar);
-        break;
+      case ElementType::S64: static_cast<int64_t*>(data)[i] = as<int64_t>(scalar); break;
       case ElementType::C64:
         static_cast<float*>(data)[2 * i] = as<float>(scalar);
         static_cast<float*>(data)[2 * i + 1] = static_cast<float>(imag);
@@ -95,10 +104,10 @@ PJRT_Buffer* send_scalars(Device& device, ElementType element, std::span<const o
         static_cast<double*>(data)[2 * i] = as<double>(scalar);
         static_cast<double*>(data)[2 * i + 1] = imag;
         break;
-      default: fail(ErrorCode::Internal, "no scalars are packed as ", torch_name(element));
+      default: fail(ErrorCode::Internal, "no scalars are packed as ", torch_name(argument.element));
     }
   }
-  return small_vectors().find_or_send(device, element, data, static_cast<int64_t>(scalars.size()), kept);
+  return small_vectors().find_or_send(device, argument.element, data, static_cast<int64_t>(scalars.size()), kept);
 }
 
 // Reads s64[2] of a program with checks and throws what failed, see Note [Value checks].
@@ -113,9 +122,43 @@ void raise_failed_check(const Plan& plan, const pjrt::Buffer& packed) {
   fail(check.code, message);
 }
 
-}  // namespace
+// Donation is declared by the program and vetoed here for inputs that somebody else holds, so that timing never causes
+// a compile.
+class Donation {
+ public:
+  Donation(const Plan& plan, const Arguments& arguments) {
+    if (!plan.any_donor) return;
+    for (const graph::Output& output : plan.outputs) {
+      if (output.donor < 0) continue;
+      // Programs with value checks keep their inputs: a failed check must not have destroyed anything.
+      bool is_worth = plan.checks.empty() && output.stored.bytes() >= kDonatedBytes;
+      if (!is_worth || !take(arguments, static_cast<size_t>(output.donor))) vetoed_.push_back(output.donor);
+    }
+  }
 
-void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs) {
+  std::span<const int64_t> vetoed() const { return {vetoed_.data(), vetoed_.size()}; }
+  // The program failed: what was given away is gone.
+  void fail(Device& device, const Error& error) const {
+    for (Cell* cell : cells_)
+      cell->store(ValueRef::adopt(new Value(device, {ElementType::U8, {cell->bytes()}}, error)));
+  }
+
+ private:
+  bool take(const Arguments& arguments, size_t input) {
+    if (arguments.cells_are_rebound) return arguments.inputs[input]->holders() == 1;
+    Cell* cell = arguments.donors[input];
+    if (cell == nullptr || !cell->take_for_donation(arguments.inputs[input], 1)) return false;
+    cells_.push_back(cell);
+    return true;
+  }
+
+  InlineVector<int64_t, 8> vetoed_;
+  InlineVector<Cell*, 8> cells_;
+};
+
+// Runs the program and its checks: one buffer per output. On an error no buffer is left.
+template <class Take>
+void execute(Plan& plan, Device& device, const Arguments& arguments, Take&& take) {
   device.expect_room(plan.output_bytes);
   InlineVector<PJRT_Buffer*, 24> args;
   for (const Value* input : arguments.inputs) args.push_back(input->buffer().raw());
@@ -128,63 +171,60 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
                                                     static_cast<int64_t>(arguments.starts.size()), kept));
         break;
       case graph::RuntimeArgument::Kind::Scalars:
-        args.push_back(send_scalars(device, argument.element, arguments.scalars, kept));
+        args.push_back(send_scalars(device, argument, arguments.scalars, kept));
         break;
       case graph::RuntimeArgument::Kind::Random: {
-        uint64_t state[3] = {arguments.seed, arguments.counter, 0};
-        random.emplace(device.client().buffer_from_host(state, {ElementType::U64, {3}}, device.pjrt()));
+        Type type{ElementType::U64, {static_cast<int64_t>(arguments.random.size())}};
+        random.emplace(device.client().buffer_from_host(arguments.random.data(), type, device.pjrt()));
         args.push_back(random->raw());
         break;
       }
     }
   }
 
-  // Donation: declared by the program, vetoed here for inputs that somebody else holds (so that timing never causes a
-  // compile). Programs with value checks keep their inputs: a failed check must not have destroyed anything.
-  InlineVector<int64_t, 8> vetoed;
-  InlineVector<Cell*, 8> donated;
-  if (plan.any_donor) {
-    for (const graph::Output& output : plan.outputs) {
-      if (output.donor < 0) continue;
-      auto input = static_cast<size_t>(output.donor);
-      Cell* cell = plan.checks.empty() ? arguments.donors[input] : nullptr;
-      if (cell != nullptr && cell->take_for_donation(arguments.inputs[input], 1)) {
-        donated.push_back(cell);
-      } else {
-        vetoed.push_back(output.donor);
-      }
-    }
-  }
-
-  InlineVector<PJRT_Buffer*, 16> raw_outputs(plan.executable.num_outputs(), nullptr);
+  Donation donation(plan, arguments);
+  InlineVector<PJRT_Buffer*, 16> results(plan.executable.num_outputs(), nullptr);
   pjrt::Launch launch;
   launch.device = &device.pjrt();
-  launch.non_donatable = {vetoed.data(), vetoed.size()};
+  launch.non_donatable = donation.vetoed();
   try {
     std::optional<Blocking> blocking;
     if (plan.is_heavy) blocking.emplace();
-    plan.executable.execute({args.data(), args.size()}, {raw_outputs.data(), raw_outputs.size()}, launch);
+    plan.executable.execute({args.data(), args.size()}, {results.data(), results.size()}, launch);
   } catch (Error& error) {
     error.add_trail(concat("while running ", plan.name));
-    for (Cell* cell : donated)
-      cell->store(ValueRef::adopt(new Value(device, {ElementType::U8, {cell->bytes()}}, error)));
+    donation.fail(device, error);
     throw;
   }
-  for (size_t k = 0; k < plan.outputs.size(); ++k) {
-    outputs[k] =
-        ValueRef::adopt(new Value(device, plan.outputs[k].stored, pjrt::Buffer(device.pjrt(), raw_outputs[k])));
+  if (plan.checks.empty()) {
+    for (size_t k = 0; k < plan.outputs.size(); ++k) take(k, pjrt::Buffer(device.pjrt(), results[k]));
+    return;
   }
-  if (!plan.checks.empty()) {
-    pjrt::Buffer packed(device.pjrt(), raw_outputs[plan.outputs.size()]);
+  std::vector<pjrt::Buffer> buffers;
+  for (PJRT_Buffer* result : results) buffers.emplace_back(device.pjrt(), result);
+  {
     std::optional<Blocking> blocking;
     if (plan.is_heavy) blocking.emplace();
-    try {
-      raise_failed_check(plan, packed);
-    } catch (...) {
-      for (ValueRef& output : outputs) output = {};
-      throw;
-    }
+    raise_failed_check(plan, buffers.back());
   }
+  for (size_t k = 0; k < plan.outputs.size(); ++k) take(k, std::move(buffers[k]));
+}
+
+}  // namespace
+
+void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs) {
+  execute(plan, device, arguments, [&](size_t k, pjrt::Buffer buffer) {
+    outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, std::move(buffer)));
+  });
+}
+
+void run_pending(Plan& plan, Device& device, const Arguments& arguments, std::span<Value* const> outputs) {
+  execute(plan, device, arguments, [&](size_t k, pjrt::Buffer buffer) { outputs[k]->become(std::move(buffer)); });
+}
+
+void check_scalars(const Plan& plan, std::span<const ops::Scalar> scalars) {
+  for (const graph::RuntimeArgument& argument : plan.arguments)
+    for (const graph::ScalarUse& use : argument.uses) check_scalar(use, scalars[static_cast<size_t>(use.position)]);
 }
 
 }  // namespace tpu::engine

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "engine/live.h"
+#include "engine/recorder.h"
 
 namespace tpu::engine {
 
@@ -100,6 +101,7 @@ void Runtime::configure(const ops::Settings& settings) {
 }
 
 void Runtime::synchronize(Device& device) {
+  if (std::optional<Error> error = device.recorder().cut()) throw *error;
   Blocking blocking;
   for (const pjrt::Event& event : in_flight(device)) {
     try {

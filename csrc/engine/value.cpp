@@ -4,6 +4,7 @@
 
 #include "engine/device.h"
 #include "engine/live.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "engine/slab.h"
 
@@ -21,16 +22,41 @@ Value::Value(Device& device, Type type, pjrt::Buffer buffer)
 }
 
 Value::Value(Device& device, Type type, Error error)
-    : device_(&device), type_(type), error_(std::make_unique<Error>(std::move(error))) {
+    : state_(State::Failed), device_(&device), type_(type), error_(std::make_unique<Error>(std::move(error))) {
+  device.count_allocation(0);
+  holders_.store(1, std::memory_order_release);
+}
+
+Value::Value(Device& device, Type type, Recorder& recorder, uint32_t number)
+    : state_(State::Pending), device_(&device), type_(type), recorder_(&recorder), number_(number) {
   device.count_allocation(0);
   holders_.store(1, std::memory_order_release);
 }
 
 Value::~Value() { device_->count_release(bytes_); }
 
+void Value::become(pjrt::Buffer buffer) {
+  bytes_ = type_.bytes();
+  device_->count_growth(bytes_);
+  buffer_ = std::move(buffer);
+  state_.store(State::Ready, std::memory_order_release);
+}
+
+void Value::become(Error error) {
+  error_ = std::make_unique<Error>(std::move(error));
+  state_.store(State::Failed, std::memory_order_release);
+}
+
+void Value::settle() const {
+  if (is_pending()) recorder_->cut_for(*this);
+  if (is_failed()) throw Error(*error_);
+}
+
 bool Value::is_ready() const {
   if (ready_.load(std::memory_order_acquire)) return true;
-  if (error_ != nullptr || buffer_.is_ready()) {
+  State state = state_.load(std::memory_order_acquire);
+  if (state == State::Pending) return false;
+  if (state == State::Failed || buffer_.is_ready()) {
     ready_.store(true, std::memory_order_release);
     return true;
   }
@@ -38,7 +64,7 @@ bool Value::is_ready() const {
 }
 
 void Value::wait() const {
-  if (error_ != nullptr) throw *error_;
+  buffer();
   if (is_ready()) {
     if (!checked_.load(std::memory_order_acquire)) buffer_.await_ready();  // ready may mean that the program failed
   } else {
@@ -67,9 +93,10 @@ Cell* find_cell(uintptr_t address) {
 
 std::vector<pjrt::Event> in_flight(Device& device) {
   std::vector<pjrt::Event> events;
+  device.recorder().cut();
   for (const ValueRef& value : live_values(device)) {
     try {
-      if (!value->is_ready()) events.push_back(value->buffer().ready_event());
+      if (!value->is_pending() && !value->is_ready()) events.push_back(value->buffer().ready_event());
     } catch (const Error&) {
       // A call gave its memory away and still holds it: what took the memory has a Value of its own.
     }

@@ -14,13 +14,16 @@
 namespace tpu::engine {
 
 class Device;
+class Recorder;
 
-/// An immutable array: *ready* (owns a PJRT buffer, possibly still being computed) or *failed* (reading rethrows the
-/// error). Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
+/// An immutable array: *pending* (recorded, see engine/recorder.h), *ready* (owns a PJRT buffer, possibly still being
+/// computed) or *failed* (reading rethrows the error). Pending ends once, in one of the other two. Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
 class Value {
  public:
   Value(Device& device, Type type, pjrt::Buffer buffer);
   Value(Device& device, Type type, Error error);
+  /// Pending: result `number` of a recording. What it needs of the device is not counted before it is ready.
+  Value(Device& device, Type type, Recorder& recorder, uint32_t number);
   Value(const Value&) = delete;
   Value& operator=(const Value&) = delete;
   static void* operator new(size_t bytes);
@@ -28,13 +31,20 @@ class Value {
 
   const Type& type() const { return type_; }
   Device& device() const { return *device_; }
-  bool is_failed() const { return error_ != nullptr; }
-  /// The buffer; rethrows the error of a failed Value.
+  bool is_failed() const { return state_.load(std::memory_order_acquire) == State::Failed; }
+  bool is_pending() const { return state_.load(std::memory_order_acquire) == State::Pending; }
+  /// The buffer; runs what a pending Value needs, and throws the error of a failed one.
   const pjrt::Buffer& buffer() const {
-    if (error_ != nullptr) [[unlikely]]
-      throw *error_;
+    if (state_.load(std::memory_order_acquire) != State::Ready) [[unlikely]]
+      settle();
     return buffer_;
   }
+  /// Who recorded it, and the number of the result there, while it is pending.
+  Recorder* recorder() const { return recorder_; }
+  uint32_t number() const { return number_; }
+  /// The end of pending.
+  void become(pjrt::Buffer buffer);
+  void become(Error error);
   /// Whether its program has ended, well or not.
   bool is_ready() const;
   /// Waits until the array is computed, with the GIL released; throws the error of its program.
@@ -49,16 +59,22 @@ class Value {
   bool try_retain();
 
  private:
+  enum class State : uint8_t { Ready, Pending, Failed };
+
   ~Value();
+  void settle() const;
 
   std::atomic<uint32_t> holders_{0};  // first member, and zero until the constructor has ended: Note [Slabs]
   mutable std::atomic<bool> ready_{false};
   mutable std::atomic<bool> checked_{false};
+  std::atomic<State> state_{State::Ready};
   Device* device_;
   Type type_;
   int64_t bytes_ = 0;
   pjrt::Buffer buffer_;
   std::unique_ptr<Error> error_;
+  Recorder* recorder_ = nullptr;
+  uint32_t number_ = 0;
 };
 
 /// Owning pointer to a Value.

@@ -12,9 +12,10 @@
 
 namespace tpu::graph {
 
-/// How an operand of a node comes about: an input of the graph seen through a view.
+/// How an operand of a node comes about: a *base* seen through a view. Bases are numbered: first the inputs of the
+/// graph, then the results of all its nodes in order, each as its tensor stores it.
 struct Read {
-  int input = 0;  // -1: the storage is unset and reads as zeros
+  int base = 0;  // -1: the storage is unset and reads as zeros
   ViewPlan plan;
   int first_start = 0;      // position of its starts in the vector of all starts
   bool conjugates = false;  // torch's conjugate and negative bits: the elements are seen through them
@@ -32,11 +33,11 @@ struct Write {
   Kind kind = Kind::Fresh;
   Type type;         // Replace, Update: logical type of the tensor written to
   Dims permutation;  // Replace, Fresh: storage dimension i is logical dimension permutation[i]; empty when row-major
-  int input = -1;    // Update: the old base; -1: unset, zeros
+  int base = -1;     // Update: the old base; -1: unset, zeros
   ViewPlan plan;     // Update
   int first_start = 0;
   bool resizes = false;  // `out=`: the tensor takes the shape of the result if they differ
-  int donor = -1;        // input whose memory the output may take over (same storage), -1 for none
+  int donor = -1;        // base whose memory the output may take over (same storage), -1 for none
 };
 
 struct Node {
@@ -49,6 +50,8 @@ struct Graph {
   std::vector<Type> inputs;
   std::vector<Node> nodes;
   int start_count = 0;
+  /// Per result of all nodes in order: somebody wants it. Empty: all are wanted.
+  std::vector<bool> wanted;
 };
 
 /// Readable, one node per line.
@@ -69,15 +72,23 @@ struct Check {
   std::string message;
 };
 
+/// One scalar that a program reads from a packed vector.
+struct ScalarUse {
+  int position = 0;
+  ElementType wanted = ElementType::F32;  // the type it is rounded to
+  bool is_exact = false;                  // a number that `wanted` cannot hold is an error, see ops::Call::scalar_exact
+};
+
 /// What a program takes after its inputs.
 struct RuntimeArgument {
   enum class Kind : uint8_t {
     Starts,   // s64[start_count]: where views start
     Scalars,  // element[number of scalars of all calls]: all scalars, in this type
-    Random,   // u64[3]: seed, first counter, 0
+    Random,   // u64[3 * number of random nodes]: seed, first counter, 0
   };
   Kind kind;
   ElementType element;
+  std::vector<ScalarUse> uses = {};  // Scalars: what is read of the vector; the rest may be anything
 };
 
 /// A lowered graph. Program arguments: inputs, then `arguments`. Results: `outputs`, then s64[2] when there are checks.
@@ -85,7 +96,7 @@ struct Lowered {
   std::string text;
   std::vector<RuntimeArgument> arguments;
   std::vector<Output> outputs;
-  int64_t random_blocks = 0;  // Philox counters taken
+  std::vector<int64_t> random_blocks;  // per random node: Philox counters taken
   std::vector<Check> checks;
 };
 

@@ -33,6 +33,10 @@ struct Scalar {
   double value() const { return kind == Kind::Bool || kind == Kind::Int ? static_cast<double>(integer) : real; }
 };
 
+/// Whether `type` can hold the number, as c10::Scalar::to has it: any number becomes a bool or a float, a negative
+/// integer wraps in an unsigned type that can hold its magnitude.
+bool fits(const Scalar& scalar, ElementType type);
+
 /// A tensor argument as its lowering sees it: the logical type (after the view), not how it lies in storage.
 struct Operand {
   Type type;
@@ -55,6 +59,7 @@ struct Call {
   std::vector<Scalar> scalars;   // the values of this call: only those marked structural may be read while lowering
   std::vector<bool> structural;  // per scalar: its value is part of the key and constant in the text
   std::vector<Category> scalar_categories;   // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
+  std::vector<bool> scalar_exact;  // given for a Scalar of the schema: the type it is packed in must be able to hold it
   std::vector<ElementType> scalar_elements;  // natural type: bool, int64, default float or the 0-d tensor's dtype
   std::vector<Param> params;
   /// Per output the type of the tensor that receives it, where there is one already (`out=`, in-place, structured).

@@ -1,5 +1,6 @@
 #include "ops/context.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -110,6 +111,18 @@ Category Context::category(const char* name) const {
   return call_.operands[static_cast<size_t>(argument.index)].category;
 }
 
+bool fits(const Scalar& scalar, ElementType type) {
+  if (!is_integral(type)) return true;
+  size_t bits = size_of(type) * 8;
+  bool is_exact = scalar.kind == Scalar::Kind::Bool || scalar.kind == Scalar::Kind::Int;
+  if (bits == 64 && is_exact) return true;
+  int value_bits = static_cast<int>(bits) - (is_signed(type) ? 1 : 0);
+  double limit = std::ldexp(1.0, value_bits);
+  if (!is_exact) return scalar.real < limit && scalar.real >= (is_signed(type) ? -limit : -(limit - 1));
+  auto whole = static_cast<int64_t>(limit);
+  return scalar.integer < whole && scalar.integer >= (is_signed(type) ? -whole : -(whole - 1));
+}
+
 hlo::Value Context::scalar(const char* name, ElementType type) {
   const Argument& argument = call_.argument(name);
   check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
@@ -117,6 +130,8 @@ hlo::Value Context::scalar(const char* name, ElementType type) {
   auto index = static_cast<size_t>(argument.index);
   if (!call_.structural[index]) return sources_.take_scalar(argument.index, type);
   const Scalar& value = call_.scalars[index];
+  expect(!call_.scalar_exact[index] || fits(value, type), ErrorCode::InvalidArgument, "value cannot be converted to type ",
+         torch_name(type), " without overflow");
   if (is_complex(type)) {
     return hlo::constant_complex(builder_, type, value.value(), value.kind == Scalar::Kind::Complex ? value.imag : 0);
   }

@@ -23,6 +23,7 @@
 #include "device/guard.h"
 #include "device/hooks.h"
 #include "device/startup.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "hlo/ops.h"
 #include "ops/row.h"
@@ -178,6 +179,30 @@ void define_random(py::module_& module) {
       "Seeds the default generators of all devices, also before the runtime is started.");
 }
 
+// In the order of engine::Mode.
+constexpr const char* kModes[] = {"strict", "fused"};
+
+void define_modes(py::module_& module) {
+  define(
+      module, "mode", [] { return std::string(kModes[static_cast<int>(engine::mode())]); }, "When ops run.");
+  define(
+      module, "set_mode",
+      [](const std::string& name) {
+        for (size_t i = 0; i < std::size(kModes); ++i)
+          if (name == kModes[i]) return engine::set_mode(static_cast<engine::Mode>(i));
+        fail(ErrorCode::Value, "mode: expected strict or fused, got '", name, "'");
+      },
+      "Sets when ops run; leaving a deferred mode runs what was recorded.");
+  define(
+      module, "cut",
+      [] {
+        if (!engine::Runtime::is_started()) return;
+        engine::Runtime& runtime = engine::Runtime::get();
+        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
+      },
+      "Starts what was recorded, on all devices. Its errors are raised where its results are read.");
+}
+
 void define_programs(py::module_& module) {
   define(
       module, "rows",
@@ -303,6 +328,7 @@ PYBIND11_MODULE(_C, module) {
   define_devices(module);
   define_memory(module);
   define_random(module);
+  define_modes(module);
   define_programs(module);
   define_host_ops(module);
   define_environment(module);

@@ -68,6 +68,7 @@ def _register() -> None:
     torch.utils.rename_privateuse1_backend("tpu")
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    tpu._follow_optimizers()
 
 
 def _find_plugin():

@@ -43,6 +43,7 @@ __all__ = [
     "memory_allocated",
     "memory_reserved",
     "memory_stats",
+    "mode",
     "platform",
     "programs",
     "reset_accumulated_memory_stats",
@@ -52,6 +53,7 @@ __all__ = [
     "seed_all",
     "set_device",
     "set_host_ops",
+    "set_mode",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
@@ -372,3 +374,41 @@ def set_host_ops(policy: str) -> str:
     previous = _C.host_policy()
     _C.set_host_policy(policy)
     return previous
+
+
+# --- modes
+
+_step_hook = None
+
+
+def set_mode(mode: str) -> str:
+    """When ops run: "strict" (the default) runs each at once; "fused" records them and runs them as one program.
+
+    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, after an optimizer step, and
+    when much was recorded. Values, random numbers and error classes are those of "strict"; an error that depends on values
+    (an index out of range) may come at the next read instead of at the call. Returns what it was. TORCH_TPU_MODE sets it
+    from outside. Raises ValueError for another name.
+    """
+    previous = _C.mode()
+    _C.set_mode(mode)
+    _follow_optimizers()
+    return previous
+
+
+@contextlib.contextmanager
+def mode(mode: str):
+    """Context manager: `set_mode(mode)` inside, for all threads."""
+    previous = set_mode(mode)
+    try:
+        yield
+    finally:
+        set_mode(previous)
+
+
+def _follow_optimizers() -> None:
+    # A training loop records the same ops from one optimizer step to the next, so that is where a segment ends.
+    global _step_hook
+    if _step_hook is None and _C.mode() != "strict":
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        _step_hook = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.cut())

@@ -65,6 +65,7 @@ class CallBuilder {
     call().scalars.push_back(scalar);
     call().structural.push_back(is_structure);
     call().scalar_categories.push_back(ops::Category::Number);
+    call().scalar_exact.push_back(true);
     call().scalar_elements.push_back(natural);
     return *this;
   }
@@ -105,7 +106,7 @@ class CallBuilder {
     graph::Write write;
     write.kind = graph::Write::Kind::Update;
     write.type = {view.element, view.sizes};
-    write.input = write.donor = input;
+    write.base = write.donor = input;
     write.plan = graph::plan_view(input < 0 ? unset : graph_.inputs[static_cast<size_t>(input)], view);
     write.first_start = add_starts(write.plan);
     return result(write, write.type, write.type.element);
@@ -124,7 +125,7 @@ class CallBuilder {
   }
   void add_operand(int input, const graph::View& view, std::optional<ops::Category> category, const Type& unset) {
     graph::Read read;
-    read.input = input;
+    read.base = input;
     read.plan = graph::plan_view(input < 0 ? unset : graph_.inputs[static_cast<size_t>(input)], view);
     read.first_start = add_starts(read.plan);
     node().reads.push_back(read);

@@ -1,5 +1,5 @@
 // aten::uniform_(self: float32[2, 3], from: 0, to: 1)
-//   operand 0 = in-1 as float32[2, 3] strides [3, 1]
+//   operand 0 = zeros as float32[2, 3] strides [3, 1]
 //   result 0 replaces float32[2, 3]
 module @main {
   func.func public @main(%arg0: tensor<3xui64>) -> (tensor<2x3xf32>) {

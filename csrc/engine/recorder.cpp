@@ -1,0 +1,201 @@
+#include "engine/recorder.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "engine/runtime.h"
+
+namespace tpu::engine {
+
+namespace {
+
+std::atomic<int> current_mode{-1};
+
+Mode mode_from_environment() {
+  std::string text = env::text("TORCH_TPU_MODE");
+  check(text == "strict" || text == "fused", ErrorCode::Value, "TORCH_TPU_MODE: expected strict or fused, got '", text,
+        "'");
+  return text == "fused" ? Mode::Fused : Mode::Strict;
+}
+
+size_t segment_limit() {
+  static const auto limit = static_cast<size_t>(env::integer("TORCH_TPU_SEGMENT_OPS"));
+  return limit;
+}
+
+// Waits for the GIL's release before a mutex that others hold while they compile.
+class Turn {
+ public:
+  explicit Turn(std::mutex& mutex) : lock_(mutex, std::try_to_lock) {
+    if (lock_.owns_lock()) return;
+    Blocking blocking;
+    lock_.lock();
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace
+
+Mode mode() {
+  int known = current_mode.load(std::memory_order_relaxed);
+  if (known < 0) [[unlikely]]
+    current_mode.store(known = static_cast<int>(mode_from_environment()));
+  return static_cast<Mode>(known);
+}
+
+void set_mode(Mode wanted) {
+  current_mode.store(static_cast<int>(wanted));
+  if (wanted != Mode::Strict || !Runtime::is_started()) return;
+  Runtime& runtime = Runtime::get();
+  std::optional<Error> error;
+  for (int i = 0; i < runtime.device_count(); ++i)
+    if (auto failed = runtime.device(i).recorder().cut()) error = std::move(failed);
+  if (error) throw *error;
+}
+
+std::vector<bool> Segment::wanted() const {
+  std::vector<bool> wanted;
+  for (const ValueRef& result : results) wanted.push_back(result && result->holders() > 1);
+  return wanted;
+}
+
+Hash128 Segment::key(const std::vector<bool>& wanted) const {
+  Hasher hasher;
+  for (const Op& op : ops) {
+    hasher.add(op.key);
+    for (size_t i = 0; i < op.base_count; ++i) hasher.add(bases[op.first_base + i]);
+  }
+  for (size_t k = 0; k < wanted.size(); ++k)
+    if (wanted[k]) hasher.add(k);
+  return hasher.finish();
+}
+
+graph::Graph Segment::graph(const std::vector<bool>& wanted) const {
+  graph::Graph whole;
+  for (const ValueRef& input : inputs) whole.inputs.push_back(input->type());
+  auto inputs_before_results = static_cast<int>(inputs.size());
+  std::vector<bool> is_taken(inputs.size(), false);  // inputs whose memory has a new owner
+  size_t result = 0;
+  for (const Op& op : ops) {
+    const graph::Graph& own = op.description->graph;
+    graph::Node node = own.nodes[0];
+    auto renumber = [&](int base) {
+      if (base < 0) return base;
+      int number = bases[op.first_base + static_cast<size_t>(base)];
+      return number >= 0 ? number : inputs_before_results + ~number;
+    };
+    for (graph::Read& read : node.reads) {
+      read.base = renumber(read.base);
+      read.first_start += whole.start_count;
+    }
+    for (graph::Write& write : node.writes) {
+      write.base = renumber(write.base);
+      write.first_start += whole.start_count;
+      write.donor = -1;
+      int origin = origins[result];
+      if (wanted[result] && origin >= 0 && !is_taken[static_cast<size_t>(origin)]) {
+        write.donor = origin;
+        is_taken[static_cast<size_t>(origin)] = true;
+      }
+      ++result;
+    }
+    whole.start_count += own.start_count;
+    whole.nodes.push_back(std::move(node));
+  }
+  whole.wanted = wanted;
+  return whole;
+}
+
+int Recorder::base_of(Value& input) {
+  bool is_own = input.is_pending() && input.recorder() == this && input.number() < segment_.results.size() &&
+                segment_.results[input.number()].get() == &input;
+  if (is_own) return ~static_cast<int>(input.number());
+  auto [place, is_new] = segment_.input_numbers_.emplace(&input, static_cast<int>(segment_.inputs.size()));
+  if (is_new) {
+    input.retain();
+    segment_.inputs.push_back(ValueRef::adopt(&input));
+  }
+  return place->second;
+}
+
+void Recorder::record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs) {
+  check_scalars(description, arguments.scalars);
+  for (const Value* input : arguments.inputs)
+    if (input->is_failed()) input->buffer();  // throws its error, here where it is used
+  bool is_full = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    Segment::Op op{description.shared_from_this(), key, segment_.bases.size(), arguments.inputs.size()};
+    for (Value* input : arguments.inputs) segment_.bases.push_back(base_of(*input));
+    segment_.starts.insert(segment_.starts.end(), arguments.starts.begin(), arguments.starts.end());
+    segment_.scalars.insert(segment_.scalars.end(), arguments.scalars.begin(), arguments.scalars.end());
+    segment_.random.insert(segment_.random.end(), arguments.random.begin(), arguments.random.end());
+    const graph::Node& node = description.graph.nodes[0];
+    size_t first = segment_.results.size(), next = 0;
+    segment_.results.resize(first + node.writes.size());
+    segment_.origins.resize(first + node.writes.size(), -1);
+    for (const graph::Output& output : description.outputs) {
+      size_t number = first + static_cast<size_t>(output.result);
+      auto value =
+          ValueRef::adopt(new Value(device_, output.stored, *this, static_cast<uint32_t>(number)));
+      if (output.donor >= 0) {
+        int base = segment_.bases[op.first_base + static_cast<size_t>(output.donor)];
+        segment_.origins[number] = base >= 0 ? base : segment_.origins[static_cast<size_t>(~base)];
+      }
+      segment_.results[number] = value;
+      outputs[next++] = std::move(value);
+    }
+    segment_.bytes += description.output_bytes;
+    segment_.ops.push_back(std::move(op));
+    is_full = segment_.ops.size() >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
+  }
+  if (is_full) cut();
+}
+
+std::optional<Error> Recorder::cut() {
+  Turn turn(running_);
+  Segment segment;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (segment_.ops.empty()) return std::nullopt;
+    std::swap(segment, segment_);
+  }
+  return run(segment);
+}
+
+void Recorder::cut_for(const Value& value) {
+  // Either it was recorded in the present segment, or another thread is running its segment and its turn is over after
+  // ours.
+  while (value.is_pending()) cut();
+}
+
+std::optional<Error> Recorder::run(Segment& segment) {
+  std::vector<bool> wanted = segment.wanted();
+  std::vector<Value*> outputs;
+  for (size_t k = 0; k < wanted.size(); ++k)
+    if (wanted[k]) outputs.push_back(segment.results[k].get());
+  std::optional<Error> error;
+  if (!outputs.empty()) {
+    try {
+      Hash128 key = segment.key(wanted);
+      Plan* plan = find_plan(key);
+      if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
+      InlineVector<Value*, 16> inputs;
+      for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
+      Arguments arguments;
+      arguments.inputs = {inputs.data(), inputs.size()};
+      arguments.starts = segment.starts;
+      arguments.scalars = segment.scalars;
+      arguments.random = segment.random;
+      arguments.cells_are_rebound = true;
+      run_pending(*plan, device_, arguments, outputs);
+    } catch (const Error& failed) { error = failed; }
+  }
+  static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
+  for (const ValueRef& result : segment.results)
+    if (result && result->is_pending()) result->become(error ? *error : never);
+  return error;
+}
+
+}  // namespace tpu::engine

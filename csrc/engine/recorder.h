@@ -1,0 +1,82 @@
+// Recorder: ops recorded in the deferred modes, and the cut that turns them into one program and runs it.
+//
+// Note [Deferred ops]. A recorded op is its description (engine/plan.h), found by the same key as its program in strict
+// mode, the numbers of its operands and its run-time arguments; its results are pending Values of known types. A cut
+// takes everything recorded so far (a *segment*): results that nobody holds any more are no outputs, so dead values are
+// never computed; overwritten inputs are donated. The program is found by a key made of the keys of the ops, how they
+// hang together and which results are wanted, so a loop that records the same ops again compiles nothing. Reading a
+// pending Value cuts, as do events, synchronize(), the optimizer-step hook and a size cap.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/plan.h"
+#include "engine/run.h"
+#include "engine/value.h"
+
+namespace tpu::engine {
+
+/// When ops run: at once, or recorded and cut.
+enum class Mode : uint8_t { Strict, Fused };
+
+/// The mode of this process. Leaving a deferred mode cuts what was recorded, on all devices, and throws its error.
+Mode mode();
+void set_mode(Mode mode);
+
+/// Ops recorded in order and what they use.
+struct Segment {
+  struct Op {
+    std::shared_ptr<Plan> description;
+    Hash128 key;
+    size_t first_base = 0;  // its operands' places in `bases`
+    size_t base_count = 0;
+  };
+
+  std::vector<Op> ops;
+  std::vector<int> bases;         // per operand: an input (>= 0), or ~n for result n of the segment
+  std::vector<ValueRef> inputs;   // Values from outside, each once
+  std::vector<ValueRef> results;  // per result of all ops, empty for one that no tensor takes
+  std::vector<int> origins;       // per result: the input whose memory it may take over, or -1
+  std::vector<int64_t> starts;
+  std::vector<ops::Scalar> scalars;
+  std::vector<uint64_t> random;  // three words per random op
+  int64_t bytes = 0;             // of all results
+
+  /// The results that somebody else holds.
+  std::vector<bool> wanted() const;
+  Hash128 key(const std::vector<bool>& wanted) const;
+  /// One graph of all ops.
+  graph::Graph graph(const std::vector<bool>& wanted) const;
+
+ private:
+  friend class Recorder;
+  std::unordered_map<const Value*, int> input_numbers_;
+};
+
+class Recorder {
+ public:
+  explicit Recorder(Device& device) : device_(device) {}
+
+  /// Records one op: outputs[k] is the pending Value of description.outputs[k]. Cuts first when the segment is full.
+  void record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs);
+  /// Runs what was recorded; returns its error, which its outputs have as well.
+  std::optional<Error> cut();
+  /// Runs what `value` waits for.
+  void cut_for(const Value& value);
+
+ private:
+  int base_of(Value& input);
+  std::optional<Error> run(Segment& segment);
+
+  Device& device_;
+  std::mutex mutex_;  // of the segment; never held while anything compiles, runs or waits
+  Segment segment_;
+  std::mutex running_;  // one segment at a time: those before it are done
+};
+
+}  // namespace tpu::engine
