@@ -1,5 +1,7 @@
 #include "engine/recorder.h"
 
+#include <algorithm>
+
 #include "base/env.h"
 #include "base/log.h"
 #include "engine/runtime.h"
@@ -9,6 +11,8 @@ namespace tpu::engine {
 namespace {
 
 std::atomic<int> current_mode{-1};
+LineHooks line_hooks;
+constexpr size_t kMostLines = 1 << 18;
 
 Mode mode_from_environment() {
   std::string text = env::text("TORCH_TPU_MODE");
@@ -48,10 +52,14 @@ void set_mode(Mode wanted) {
   current_mode.store(static_cast<int>(wanted));
   if (wanted != Mode::Strict || !Runtime::is_started()) return;
   Runtime& runtime = Runtime::get();
-  std::optional<Error> error;
-  for (int i = 0; i < runtime.device_count(); ++i)
-    if (auto failed = runtime.device(i).recorder().cut()) error = std::move(failed);
-  if (error) throw *error;
+  for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
+  for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().raise_error();
+}
+
+void set_line_hooks(LineHooks hooks) { line_hooks = hooks; }
+
+std::string describe_line(uint64_t line) {
+  return line == 0 || line_hooks.describe == nullptr ? std::string() : line_hooks.describe(line);
 }
 
 std::vector<bool> Segment::wanted() const {
@@ -61,11 +69,7 @@ std::vector<bool> Segment::wanted() const {
 }
 
 Hash128 Segment::key(const std::vector<bool>& wanted) const {
-  Hasher hasher;
-  for (const Op& op : ops) {
-    hasher.add(op.key);
-    for (size_t i = 0; i < op.base_count; ++i) hasher.add(bases[op.first_base + i]);
-  }
+  Hasher hasher = hasher_;
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) hasher.add(k);
   return hasher.finish();
@@ -123,11 +127,24 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
   check_scalars(description, arguments.scalars);
   for (const Value* input : arguments.inputs)
     if (input->is_failed()) input->buffer();  // throws its error, here where it is used
-  bool is_full = false;
+  bool is_full = false, is_new = false;
+  uint64_t segment = 0;
+  size_t number = 0;
+  Hash128 prefix;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     Segment::Op op{description.shared_from_this(), key, segment_.bases.size(), arguments.inputs.size()};
-    for (Value* input : arguments.inputs) segment_.bases.push_back(base_of(*input));
+    segment_.hasher_.add(key);
+    for (Value* input : arguments.inputs) {
+      segment_.bases.push_back(base_of(*input));
+      segment_.hasher_.add(segment_.bases.back());
+    }
+    prefix = segment_.hasher_.finish();
+    auto known = lines_.find(prefix);
+    is_new = known == lines_.end();
+    if (!is_new) op.line = known->second;
+    segment = segments_;
+    number = segment_.ops.size();
     segment_.starts.insert(segment_.starts.end(), arguments.starts.begin(), arguments.starts.end());
     segment_.scalars.insert(segment_.scalars.end(), arguments.scalars.begin(), arguments.scalars.end());
     segment_.random.insert(segment_.random.end(), arguments.random.begin(), arguments.random.end());
@@ -136,66 +153,150 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     segment_.results.resize(first + node.writes.size());
     segment_.origins.resize(first + node.writes.size(), -1);
     for (const graph::Output& output : description.outputs) {
-      size_t number = first + static_cast<size_t>(output.result);
+      size_t at = first + static_cast<size_t>(output.result);
       auto value =
-          ValueRef::adopt(new Value(device_, output.stored, *this, static_cast<uint32_t>(number)));
+          ValueRef::adopt(new Value(device_, output.stored, *this, static_cast<uint32_t>(at)));
       if (output.donor >= 0) {
         int base = segment_.bases[op.first_base + static_cast<size_t>(output.donor)];
-        segment_.origins[number] = base >= 0 ? base : segment_.origins[static_cast<size_t>(~base)];
+        segment_.origins[at] = base >= 0 ? base : segment_.origins[static_cast<size_t>(~base)];
       }
-      segment_.results[number] = value;
+      segment_.results[at] = value;
       outputs[next++] = std::move(value);
     }
     segment_.bytes += description.output_bytes;
     segment_.ops.push_back(std::move(op));
     is_full = segment_.ops.size() >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
   }
+  if (is_new) note_line(segment, number, prefix);
   if (is_full) cut();
 }
 
-std::optional<Error> Recorder::cut() {
+void Recorder::note_line(uint64_t segment, size_t op, const Hash128& prefix) {
+  uint64_t line = line_hooks.capture != nullptr ? line_hooks.capture() : 0;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (lines_.size() >= kMostLines) lines_.clear();
+  lines_[prefix] = line;
+  if (segments_ == segment && op < segment_.ops.size()) segment_.ops[op].line = line;
+}
+
+void Recorder::cut() {
   Turn turn(running_);
   Segment segment;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (segment_.ops.empty()) return std::nullopt;
+    if (segment_.ops.empty()) return;
     std::swap(segment, segment_);
+    ++segments_;
   }
-  return run(segment);
+  run(segment);
 }
 
 void Recorder::cut_for(const Value& value) {
-  // Either it was recorded in the present segment, or another thread is running its segment and its turn is over after
-  // ours.
+  // Either it was recorded in the present segment, or another thread is running its segment, whose turn is over before
+  // ours begins.
   while (value.is_pending()) cut();
+  raise_error();
 }
 
-std::optional<Error> Recorder::run(Segment& segment) {
+void Recorder::keep_error(const Error& error) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!error_) error_ = error;
+}
+
+void Recorder::raise_error() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  std::optional<Error> error = std::exchange(error_, std::nullopt);
+  lock.unlock();
+  if (error) throw *error;
+}
+
+void Recorder::run(Segment& segment) {
   std::vector<bool> wanted = segment.wanted();
+  bool is_wanted = std::find(wanted.begin(), wanted.end(), true) != wanted.end() ||
+                   std::any_of(segment.ops.begin(), segment.ops.end(),
+                               [](const Segment::Op& op) { return !op.description->checks.empty(); });
+  static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
+  std::optional<Error> failure;
+  try {
+    if (is_wanted) run_whole(segment, wanted);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::Plugin) {
+      failure = error;
+      keep_error(error);
+    } else {
+      log::at(3, "a segment of ", segment.ops.size(), " ops runs one by one: ", error.message());
+      run_one_by_one(segment);
+    }
+  }
+  for (const ValueRef& result : segment.results)
+    if (result && result->is_pending()) result->become(failure ? *failure : never);
+}
+
+void Recorder::run_whole(Segment& segment, const std::vector<bool>& wanted) {
   std::vector<Value*> outputs;
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) outputs.push_back(segment.results[k].get());
-  std::optional<Error> error;
-  if (!outputs.empty()) {
+  Hash128 key = segment.key(wanted);
+  Plan* plan = find_plan(key);
+  if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
+  std::vector<Value*> inputs;
+  for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
+  Arguments arguments;
+  arguments.inputs = inputs;
+  arguments.starts = segment.starts;
+  arguments.scalars = segment.scalars;
+  arguments.random = segment.random;
+  arguments.cells_are_rebound = true;
+  run_pending(*plan, device_, arguments, outputs);
+}
+
+// As strict mode would have, after something in the segment failed that does not concern all of it.
+void Recorder::run_one_by_one(Segment& segment) {
+  size_t result = 0, start = 0, scalar = 0, random = 0;
+  for (const Segment::Op& op : segment.ops) {
+    const Plan& description = *op.description;
+    const graph::Node& node = description.graph.nodes[0];
+    std::vector<Value*> inputs, outputs;
+    for (size_t i = 0; i < op.base_count; ++i) {
+      int base = segment.bases[op.first_base + i];
+      inputs.push_back((base >= 0 ? segment.inputs[static_cast<size_t>(base)] : segment.results[static_cast<size_t>(~base)]).get());
+    }
+    for (const graph::Output& output : description.outputs)
+      outputs.push_back(segment.results[result + static_cast<size_t>(output.result)].get());
+    std::vector<Cell*> donors(inputs.size(), nullptr);
+    size_t random_words = node.call.row->is_random ? 3 : 0;
+    Arguments arguments;
+    arguments.inputs = inputs;
+    arguments.donors = donors;
+    arguments.starts = std::span(segment.starts).subspan(start, description.start_count);
+    arguments.scalars = std::span(segment.scalars).subspan(scalar, description.scalar_count);
+    arguments.random = std::span(segment.random).subspan(random, random_words);
     try {
-      Hash128 key = segment.key(wanted);
+      Hash128 key = description_key(op.key);  // the other way round
       Plan* plan = find_plan(key);
-      if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
-      InlineVector<Value*, 16> inputs;
-      for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
-      Arguments arguments;
-      arguments.inputs = {inputs.data(), inputs.size()};
-      arguments.starts = segment.starts;
-      arguments.scalars = segment.scalars;
-      arguments.random = segment.random;
-      arguments.cells_are_rebound = true;
+      if (plan == nullptr) plan = make_plan(key, device_, description.graph);
       run_pending(*plan, device_, arguments, outputs);
-    } catch (const Error& failed) { error = failed; }
+    } catch (Error& error) {
+      bool is_first = std::none_of(inputs.begin(), inputs.end(), [](const Value* input) { return input->is_failed(); });
+      if (is_first) {
+        std::string line = describe_line(op.line);
+        if (!line.empty()) error.add_trail(concat("recorded at ", line));
+        keep_error(error);
+      }
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        int donor = description.outputs[k].donor;
+        const Value* old = is_first && donor >= 0 ? inputs[static_cast<size_t>(donor)] : nullptr;
+        if (old != nullptr)
+          outputs[k]->become(old->buffer().copy_to_device(device_.pjrt()));
+        else
+          outputs[k]->become(error);
+      }
+    }
+    result += node.writes.size();
+    start += description.start_count;
+    scalar += description.scalar_count;
+    random += random_words;
   }
-  static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
-  for (const ValueRef& result : segment.results)
-    if (result && result->is_pending()) result->become(error ? *error : never);
-  return error;
 }
 
 }  // namespace tpu::engine

@@ -6,6 +6,11 @@
 // never computed; overwritten inputs are donated. The program is found by a key made of the keys of the ops, how they
 // hang together and which results are wanted, so a loop that records the same ops again compiles nothing. Reading a
 // pending Value cuts, as do events, synchronize(), the optimizer-step hook and a size cap.
+//
+// Note [Deferred errors]. What can be told from shapes and types is an error of the call, as in strict mode. A failed value
+// check shows when the segment has run: then its ops run again one by one, so that only the op at fault and what
+// depends on it fail and a tensor that it would have overwritten keeps its elements. The error is raised by the next
+// read or synchronize(), with the Python line that recorded the op.
 #pragma once
 
 #include <atomic>
@@ -28,6 +33,17 @@ enum class Mode : uint8_t { Strict, Fused };
 Mode mode();
 void set_mode(Mode mode);
 
+/// Where in the user's program an op is recorded, without Python: the python layer installs the pair. `capture` gives a
+/// number (0: unknown) and may wait for the GIL, so it is asked only for an op that is new after those before it;
+/// `describe` says what the number stands for.
+struct LineHooks {
+  uint64_t (*capture)() = nullptr;
+  std::string (*describe)(uint64_t line) = nullptr;
+};
+void set_line_hooks(LineHooks hooks);
+/// `file.py:12`; empty for 0.
+std::string describe_line(uint64_t line);
+
 /// Ops recorded in order and what they use.
 struct Segment {
   struct Op {
@@ -35,6 +51,7 @@ struct Segment {
     Hash128 key;
     size_t first_base = 0;  // its operands' places in `bases`
     size_t base_count = 0;
+    uint64_t line = 0;  // where it was recorded, see LineHooks
   };
 
   std::vector<Op> ops;
@@ -56,6 +73,7 @@ struct Segment {
  private:
   friend class Recorder;
   std::unordered_map<const Value*, int> input_numbers_;
+  Hasher hasher_;  // of the ops so far and how they hang together
 };
 
 class Recorder {
@@ -64,19 +82,27 @@ class Recorder {
 
   /// Records one op: outputs[k] is the pending Value of description.outputs[k]. Cuts first when the segment is full.
   void record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs);
-  /// Runs what was recorded; returns its error, which its outputs have as well.
-  std::optional<Error> cut();
-  /// Runs what `value` waits for.
+  /// Runs what was recorded. Its error waits for raise_error().
+  void cut();
+  /// Runs what `value` waits for, and raises the error of what was run since the last time.
   void cut_for(const Value& value);
+  void raise_error();
 
  private:
   int base_of(Value& input);
-  std::optional<Error> run(Segment& segment);
+  void note_line(uint64_t segment, size_t op, const Hash128& prefix);
+  void run(Segment& segment);
+  void run_whole(Segment& segment, const std::vector<bool>& wanted);
+  void run_one_by_one(Segment& segment);
+  void keep_error(const Error& error);
 
   Device& device_;
   std::mutex mutex_;  // of the segment; never held while anything compiles, runs or waits
   Segment segment_;
-  std::mutex running_;  // one segment at a time: those before it are done
+  uint64_t segments_ = 0;                          // cut so far
+  std::unordered_map<Hash128, uint64_t> lines_;  // by the ops up to the one that was recorded there
+  std::optional<Error> error_;                     // the first that nobody was told of
+  std::mutex running_;                             // one segment at a time: those before it are done
 };
 
 }  // namespace tpu::engine

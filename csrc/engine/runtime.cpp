@@ -101,7 +101,8 @@ void Runtime::configure(const ops::Settings& settings) {
 }
 
 void Runtime::synchronize(Device& device) {
-  if (std::optional<Error> error = device.recorder().cut()) throw *error;
+  device.recorder().cut();
+  device.recorder().raise_error();
   Blocking blocking;
   for (const pjrt::Event& event : in_flight(device)) {
     try {
