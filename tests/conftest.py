@@ -30,6 +30,15 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture
+def mode(request):
+    """The mode that the test is parametrized with (indirectly), for the time of the test."""
+    import torch
+
+    with torch.tpu.mode(request.param):
+        yield request.param
+
+
+@pytest.fixture
 def python():
     """A fresh interpreter, for what can happen only once per process."""
 

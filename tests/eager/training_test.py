@@ -56,6 +56,12 @@ def seed():
     torch.manual_seed(0)
 
 
+@pytest.fixture(autouse=True, params=["strict", "fused"])
+def in_every_mode(request):
+    with torch.tpu.mode(request.param):
+        yield
+
+
 def test_convolutional_network_on_digits():
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
