@@ -206,9 +206,9 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   recording.emplace(row_, signature, nullptr);
   walk(*recording, signature, arguments);
   engine::Device& device = device_for(*recording, signature, arguments);
-  bool is_deferred = engine::mode() != engine::Mode::Strict;
+  engine::Recorder* recorder = engine::recorder_of(device);
   Hash128 key = recording->key();
-  if (is_deferred) key = engine::description_key(key);
+  if (recorder != nullptr) key = engine::description_key(key);
   engine::Plan* plan = engine::find_plan(key);
   if (plan == nullptr) [[unlikely]] {
     if (host_calls().contains(key)) {
@@ -219,7 +219,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.emplace(row_, signature, &graph);
     walk(*recording, signature, arguments);
     try {
-      plan = is_deferred ? engine::make_description(key, graph) : engine::make_plan(key, device, graph);
+      plan = recorder != nullptr ? engine::make_description(key, graph) : engine::make_plan(key, device, graph);
     } catch (Error& error) {
       if (error.code() == ErrorCode::NotImplemented && has_host_kernel(op)) {
         log::at(3, "aten::", row_.name, " goes to the host: ", error.message());
@@ -256,8 +256,8 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     many.resize(plan->outputs.size());
     outputs = many;
   }
-  if (is_deferred)
-    device.recorder().record(*plan, key, run_arguments, outputs);
+  if (recorder != nullptr)
+    recorder->record(*plan, key, run_arguments, outputs);
   else
     engine::run(*plan, device, run_arguments, outputs);
 

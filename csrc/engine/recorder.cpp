@@ -1,6 +1,7 @@
 #include "engine/recorder.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -11,6 +12,7 @@ namespace tpu::engine {
 namespace {
 
 std::atomic<int> current_mode{-1};
+thread_local Recorder* tracer = nullptr;
 LineHooks line_hooks;
 constexpr size_t kMostLines = 1 << 18;
 
@@ -41,15 +43,32 @@ class Turn {
 
 }  // namespace
 
+namespace detail {
+
+std::atomic<int> deferred{1};  // the mode is not known yet
+
+Recorder* find_recorder(Device& device) {
+  if (tracer != nullptr && &tracer->device() == &device) return tracer;
+  return mode() == Mode::Strict ? nullptr : &device.recorder();
+}
+
+}  // namespace detail
+
+Tracing::Tracing(Recorder& recorder) : previous_(std::exchange(tracer, &recorder)) { detail::deferred.fetch_add(1); }
+Tracing::~Tracing() {
+  tracer = previous_;
+  detail::deferred.fetch_sub(1);
+}
+
 Mode mode() {
-  int known = current_mode.load(std::memory_order_relaxed);
-  if (known < 0) [[unlikely]]
-    current_mode.store(known = static_cast<int>(mode_from_environment()));
-  return static_cast<Mode>(known);
+  if (current_mode.load(std::memory_order_relaxed) < 0) set_mode(mode_from_environment());
+  return static_cast<Mode>(current_mode.load(std::memory_order_relaxed));
 }
 
 void set_mode(Mode wanted) {
-  current_mode.store(static_cast<int>(wanted));
+  int previous = current_mode.exchange(static_cast<int>(wanted));
+  bool was_deferred = previous != static_cast<int>(Mode::Strict);  // unknown counts as such
+  detail::deferred.fetch_add((wanted != Mode::Strict) - was_deferred);
   if (wanted != Mode::Strict || !Runtime::is_started()) return;
   Runtime& runtime = Runtime::get();
   for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
@@ -111,10 +130,20 @@ graph::Graph Segment::graph(const std::vector<bool>& wanted) const {
   return whole;
 }
 
+int Recorder::result_number(const Value& value) const {
+  bool is_own = value.is_pending() && value.recorder() == this && value.number() < segment_.results.size() &&
+                segment_.results[value.number()].get() == &value;
+  return is_own ? static_cast<int>(value.number()) : -1;
+}
+
+ValueRef Recorder::add_placeholder(const Type& type) {
+  auto value = ValueRef::adopt(new Value(device_, type, *this, std::numeric_limits<uint32_t>::max()));
+  base_of(*value);
+  return value;
+}
+
 int Recorder::base_of(Value& input) {
-  bool is_own = input.is_pending() && input.recorder() == this && input.number() < segment_.results.size() &&
-                segment_.results[input.number()].get() == &input;
-  if (is_own) return ~static_cast<int>(input.number());
+  if (int number = result_number(input); number >= 0) return ~number;
   auto [place, is_new] = segment_.input_numbers_.emplace(&input, static_cast<int>(segment_.inputs.size()));
   if (is_new) {
     input.retain();
@@ -168,7 +197,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     is_full = segment_.ops.size() >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
   }
   if (is_new) note_line(segment, number, prefix);
-  if (is_full) cut();
+  if (is_full && !is_trace_) cut();
 }
 
 void Recorder::note_line(uint64_t segment, size_t op, const Hash128& prefix) {
@@ -192,6 +221,10 @@ void Recorder::cut() {
 }
 
 void Recorder::cut_for(const Value& value) {
+  if (is_trace_) {
+    was_read_ = true;
+    fail(ErrorCode::Unavailable, "the value of a tensor is needed while its graph is being compiled");
+  }
   // Either it was recorded in the present segment, or another thread is running its segment, whose turn is over before
   // ours begins.
   while (value.is_pending()) cut();

@@ -76,9 +76,14 @@ struct Segment {
   Hasher hasher_;  // of the ops so far and how they hang together
 };
 
+/// Note [Tracing]. torch.compile lowers a graph by calling its ops on tensors whose Values are *placeholders*: pending
+/// inputs of a recorder of its own, which only the tracing thread uses and which is never cut. Reading such a Value is
+/// an error, and noted, so that the caller can split its graph there.
 class Recorder {
  public:
-  explicit Recorder(Device& device) : device_(device) {}
+  explicit Recorder(Device& device, bool is_trace = false) : device_(device), is_trace_(is_trace) {}
+
+  Device& device() const { return device_; }
 
   /// Records one op: outputs[k] is the pending Value of description.outputs[k]. Cuts first when the segment is full.
   void record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs);
@@ -87,6 +92,13 @@ class Recorder {
   /// Runs what `value` waits for, and raises the error of what was run since the last time.
   void cut_for(const Value& value);
   void raise_error();
+
+  /// Tracing: the next input of the segment, a pending Value without a result behind it.
+  ValueRef add_placeholder(const Type& type);
+  bool was_read() const { return was_read_; }
+  const Segment& segment() const { return segment_; }
+  /// The number of the result that `value` is, or -1.
+  int result_number(const Value& value) const;
 
  private:
   int base_of(Value& input);
@@ -97,6 +109,8 @@ class Recorder {
   void keep_error(const Error& error);
 
   Device& device_;
+  const bool is_trace_;
+  bool was_read_ = false;
   std::mutex mutex_;  // of the segment; never held while anything compiles, runs or waits
   Segment segment_;
   uint64_t segments_ = 0;                          // cut so far
@@ -104,5 +118,27 @@ class Recorder {
   std::optional<Error> error_;                     // the first that nobody was told of
   std::mutex running_;                             // one segment at a time: those before it are done
 };
+
+/// While it lives, ops of this thread are recorded by `recorder`, whatever the mode.
+class Tracing {
+ public:
+  explicit Tracing(Recorder& recorder);
+  ~Tracing();
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+ private:
+  Recorder* previous_;
+};
+
+namespace detail {
+extern std::atomic<int> deferred;  // not zero: some thread traces, or the mode is a deferred one (or not yet known)
+Recorder* find_recorder(Device& device);
+}  // namespace detail
+
+/// Who records ops on `device` now, or null when they run at once.
+inline Recorder* recorder_of(Device& device) {
+  return detail::deferred.load(std::memory_order_relaxed) == 0 ? nullptr : detail::find_recorder(device);
+}
 
 }  // namespace tpu::engine

@@ -31,6 +31,7 @@
 #include "hlo/ops.h"
 #include "ops/row.h"
 #include "pjrt/self_test.h"
+#include "python/bindings.h"
 
 namespace py = pybind11;
 
@@ -405,6 +406,7 @@ PYBIND11_MODULE(_C, module) {
   define_random(module);
   define_modes(module);
   define_programs(module);
+  define_program(module);
   define_host_ops(module);
   define_environment(module);
 }

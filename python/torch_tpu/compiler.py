@@ -1,0 +1,306 @@
+"""torch.compile for `tpu`: the backend "tpu", which is also the default for graphs that touch the device.
+
+AOTAutograd gives functional graphs of ATen ops: one for forward, one for backward. Such a graph is traced at its first call
+with inputs of a layout it has not seen: its ops run, through the same kernels as in eager mode, on tensors that stand for
+the inputs, which records them as one segment; the segment is compiled to one executable. A graph that needs the elements
+of a tensor on the way (an op without a lowering, a data-dependent size) is split around that op, which then runs by itself.
+
+Public: `tpu_backend` (entry point group `torch_dynamo_backends`), `default_backend`, `stats`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from torch_tpu import _C
+
+_OPTIONS: frozenset[str] = frozenset()
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+@dataclasses.dataclass
+class _Counts:
+    graphs: int = 0
+    programs: int = 0
+    calls: int = 0
+    splits: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+_counts = _Counts()
+
+
+def stats() -> dict[str, Any]:
+    """What torch.compile made for `tpu` in this process.
+
+    graphs: graphs that were handed over; programs: executables, one per graph (or part of one) and layout of its inputs;
+    calls: runs of programs; splits: ops around which graphs were split, with how often.
+    """
+    return dataclasses.asdict(_counts)
+
+
+def tpu_backend(gm: fx.GraphModule, example_inputs: Sequence[Any], *, mode: str | None = None, options=None, **_) -> Callable:
+    """The backend of `torch.compile(model, backend="tpu")`. `mode` is accepted, all modes do the same.
+
+    Raises ValueError for an unknown mode or option.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"torch.compile for tpu: expected mode to be one of {_MODES[1:]}, got {mode!r}")
+    unknown = sorted(set(options or {}) - _OPTIONS)
+    if unknown:
+        known = ", ".join(sorted(_OPTIONS)) or "there are none"
+        raise ValueError(f"torch.compile for tpu: unknown options {', '.join(unknown)} (known: {known})")
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+    compile_ = functools.partial(_compile, keeps_inputs=False)
+    return aot_autograd(
+        fw_compiler=compile_,
+        bw_compiler=compile_,
+        inference_compiler=compile_,
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )(gm, example_inputs)
+
+
+def default_backend(gm: fx.GraphModule, example_inputs: Sequence[Any], mode=None, options=None, **kwargs) -> Callable:
+    """What `torch.compile` uses when no backend is named: "tpu" for a graph that touches the device, else inductor."""
+    if _touches_tpu(gm, example_inputs):
+        return tpu_backend(gm, example_inputs, mode=mode, options=options)
+    # The registered name takes neither mode nor options: torch hands them to inductor through this class.
+    return torch._TorchCompileInductorWrapper(mode, options, None)(gm, example_inputs)
+
+
+def register() -> None:
+    """Makes `default_backend` the default. Called at autoload; imports no compiler."""
+    torch.compiler.set_default_backend(default_backend)
+
+
+def _is_tpu(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "tpu"
+
+
+def _touches_tpu(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> bool:
+    if any(map(_is_tpu, example_inputs)):
+        return True
+    for module in gm.modules():
+        if any(map(_is_tpu, (*module.parameters(False), *module.buffers(False)))):
+            return True
+        if not isinstance(module, fx.GraphModule):
+            continue
+        for node in module.graph.nodes:
+            if any(_is_tpu(leaf) for leaf in torch.utils._pytree.tree_leaves(node.meta.get("example_value"))):
+                return True
+            if node.op == "get_attr" and _is_tpu(functools.reduce(lambda o, n: getattr(o, n, None), node.target.split("."), module)):
+                return True
+            device = node.kwargs.get("device")
+            if device is not None and torch.device(device).type == "tpu":
+                return True
+    return False
+
+
+def _compile(gm: fx.GraphModule, example_inputs: Sequence[Any], *, keeps_inputs: bool) -> Callable:
+    from torch._functorch.aot_autograd import make_boxed_func
+
+    del keeps_inputs
+    _counts.graphs += 1
+    return make_boxed_func(_Graph(gm))
+
+
+class _Interpreter(fx.Interpreter):
+    """Runs a graph on stand-ins and remembers the node at which it failed."""
+
+    node: fx.Node | None = None
+
+    def run_node(self, node: fx.Node) -> Any:
+        self.node = node
+        result = super().run_node(node)
+        return result
+
+
+@contextlib.contextmanager
+def _outside_of_modes():
+    """Nothing of the caller's surroundings may see or change the ops of a trace."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch._C._DisableFuncTorch())
+        stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+        stack.enter_context(torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)))
+        stack.enter_context(torch.no_grad())
+        for device in ("tpu", "cpu"):
+            stack.enter_context(torch.autocast(device, enabled=False))
+        yield
+
+
+class _Graph:
+    """A graph of ATen ops, callable with its inputs: one program per layout of them, or a sequence of parts."""
+
+    def __init__(self, gm: fx.GraphModule):
+        self.gm = gm
+        self.device: int | None = None
+        self.program: _C.Program | None = None
+        self.others: dict[int, list[Any]] = {}  # salt -> results that are no tensors, in their places
+        self.parts: Callable | None = None
+        self.cpu_outputs: dict[int, list[bool]] = {}
+
+    def __call__(self, *inputs: Any) -> Any:
+        if self.parts is not None:
+            return self.parts(*inputs)
+        tensors, salt, copied = self._sort(inputs)
+        if self.program is None:
+            self.program = _C.Program(self.device)
+        results = self.program.run(tensors, salt)
+        if results is None:
+            try:
+                self._trace(inputs, tensors, salt)
+            except _Split as split:
+                self.parts = _split(self.gm, split.node)
+                return self(*inputs)
+            results = self.program.run(tensors, salt)
+        _counts.calls += 1
+        for cpu, tpu in copied:
+            cpu.copy_(tpu)
+        merged = [other if result is None else result for result, other in zip(results, self.others[salt], strict=True)]
+        for i, is_cpu in enumerate(self.cpu_outputs[salt]):
+            if is_cpu:
+                merged[i] = merged[i].cpu()
+        return merged
+
+    def _sort(self, inputs: Sequence[Any]):
+        """Tensors of the device for the program, a hash of all that is not one, and CPU tensors with their copies."""
+        tensors: list[torch.Tensor | None] = []
+        rest: list[Any] = []
+        for value in inputs:
+            if not isinstance(value, torch.Tensor):
+                tensors.append(None)
+                rest.append(value)
+            elif value.device.type == "tpu":
+                tensors.append(value.detach() if value.requires_grad else value)
+                if self.device is None:
+                    self.device = value.device.index
+            else:
+                tensors.append(value)
+                rest.append("cpu")
+        if self.device is None:
+            self.device = _C.current_device()
+        copied = []
+        written = self._written_inputs()
+        for i, value in enumerate(tensors):
+            if value is not None and value.device.type != "tpu":
+                tensors[i] = value.detach().to(torch.device("tpu", self.device))
+                if i in written:
+                    copied.append((value, tensors[i]))
+        return tensors, hash(tuple(map(_hashable, rest))) & (2**64 - 1), copied
+
+    @functools.cached_property
+    def _placeholders(self) -> list[fx.Node]:
+        return [node for node in self.gm.graph.nodes if node.op == "placeholder"]
+
+    @functools.lru_cache(maxsize=1)  # noqa: B019: graphs live as long as their callers
+    def _written_inputs(self) -> frozenset[int]:
+        """Positions of placeholders that the graph writes."""
+        places = {node: i for i, node in enumerate(self._placeholders)}
+        written = set()
+        for node in self.gm.graph.nodes:
+            if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+                for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+                    is_write = argument.alias_info is not None and argument.alias_info.is_write
+                    if is_write and isinstance(value, fx.Node) and value in places:
+                        written.add(places[value])
+        return frozenset(written)
+
+    def _trace(self, inputs: Sequence[Any], tensors: Sequence[torch.Tensor | None], salt: int) -> None:
+        interpreter = _Interpreter(self.gm)
+        generator = _C.default_generator(self.device)
+        state = generator.get_state()
+        with _outside_of_modes(), torch.device("tpu", self.device):
+            stand_ins = self.program.begin(tensors, salt)
+            arguments = [given if stand_in is None else stand_in for given, stand_in in zip(inputs, stand_ins, strict=True)]
+            try:
+                results = interpreter.run(*arguments)
+                results = [results] if isinstance(results, torch.Tensor) else list(results)
+                results = self._as_promised(results)
+                self.cpu_outputs[salt] = [isinstance(r, torch.Tensor) and r.device.type != "tpu" for r in self._devices(results)]
+                results = [self._on_device(result) for result in results]
+                self.program.finish([r if isinstance(r, torch.Tensor) else None for r in results])
+            except Exception:
+                was_read = self.program.was_read()
+                self.program.abandon()
+                if was_read:
+                    raise _Split(interpreter.node) from None
+                raise
+            finally:
+                generator.set_state(state)
+        self.others[salt] = [None if isinstance(r, torch.Tensor) else r for r in results]
+        _counts.programs += 1
+
+    def _devices(self, results):
+        return results
+
+    def _on_device(self, result: Any) -> Any:
+        if isinstance(result, torch.Tensor) and result.device.type != "tpu":
+            return result.to(torch.device("tpu", self.device))
+        return result
+
+    def _as_promised(self, results: list[Any]) -> list[Any]:
+        """Results with the strides of the graph's fake values: what comes after the graph was built for them."""
+        (output,) = (node for node in self.gm.graph.nodes if node.op == "output")
+        nodes = output.args[0]
+        nodes = [nodes] if isinstance(nodes, fx.Node) else list(nodes)
+        promised = []
+        for node, result in zip(nodes, results, strict=True):
+            fake = node.meta.get("val") if isinstance(node, fx.Node) else None
+            if isinstance(fake, torch.Tensor) and isinstance(result, torch.Tensor) and all(isinstance(s, int) for s in fake.stride()):
+                differs = any(a != b for n, a, b in zip(result.shape, fake.stride(), result.stride(), strict=True) if n > 1)
+                if differs and result.numel() > 0:
+                    result = torch.empty_strided(fake.shape, fake.stride(), dtype=result.dtype, device=result.device).copy_(result)
+            promised.append(result)
+        return promised
+
+
+class _Split(Exception):
+    def __init__(self, node: fx.Node):
+        self.node = node
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return value.node.maybe_as_int() if isinstance(value, torch.SymInt) else float(value)
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
+
+
+def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
+    """The graph as three parts in sequence: what comes before `node`, that op as it is, and the rest."""
+    from torch.fx.passes.split_module import split_module
+
+    name = str(node.target)
+    _counts.splits[name] = _counts.splits.get(name, 0) + 1
+    place = {n: i for i, n in enumerate(gm.graph.nodes)}
+    at = place[node]
+    parts = split_module(gm, None, lambda n: (place[n] > at) + (place[n] >= at), keep_original_order=True)
+    for child_name, child in list(parts.named_children()):
+        holds_node = any(n.op == "call_function" and n.name == node.name for n in child.graph.nodes)
+        if isinstance(child, fx.GraphModule) and not holds_node:
+            setattr(parts, child_name, _Part(child))
+    return parts.forward
+
+
+class _Part(torch.nn.Module):
+    def __init__(self, gm: fx.GraphModule):
+        super().__init__()
+        self.graph_of_part = _Graph(gm)
+        (output,) = (node for node in gm.graph.nodes if node.op == "output")
+        self.is_single = isinstance(output.args[0], fx.Node)
+
+    def forward(self, *inputs: Any) -> Any:
+        results = self.graph_of_part(*inputs)
+        return results[0] if self.is_single else results
