@@ -88,6 +88,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool no
   TORCH_CHECK(target.numel() == 0 || at::is_expandable_to(source.sizes(), target.sizes()), "The size of tensor a (",
               target.sizes(), ") must match the size of tensor b (", source.sizes(), ")");
   at::assert_no_internal_overlap(target);
+  at::assert_no_partial_overlap(target, source);
   device::translated([&] {
     if (target.numel() == 0) return;
     if (!is_tpu(target)) {
@@ -110,6 +111,24 @@ at::Tensor copy_from_and_resize(const at::Tensor& source, const at::Tensor& targ
   return copy_from(source, target, false);
 }
 
+// Another storage with the same Value: a clone that copies when one of the two is written.
+at::Tensor lazy_clone(const at::Tensor& self) {
+  return device::translated([&] {
+    auto bytes = static_cast<int64_t>(self.storage().nbytes());
+    engine::Cell& cell = cell_of(self);
+    auto storage = c10::make_intrusive<c10::StorageImpl>(
+        c10::StorageImpl::use_byte_size_t(), static_cast<size_t>(bytes),
+        device::make_data(cell.device(), bytes, cell.load()), &device::allocator(), /*resizable=*/true);
+    auto clone = at::detail::make_tensor<c10::TensorImpl>(
+        std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), self.dtype());
+    clone.unsafeGetTensorImpl()->set_storage_offset(self.storage_offset());
+    clone.unsafeGetTensorImpl()->set_sizes_and_strides(self.sizes(), self.strides());
+    clone._set_conj(self.is_conj());
+    clone._set_neg(self.is_neg());
+    return clone;
+  });
+}
+
 c10::Scalar local_scalar(const at::Tensor& self) {
   return device::translated([&]() -> c10::Scalar {
     at::Tensor host = host_alias(self);
@@ -120,6 +139,7 @@ c10::Scalar local_scalar(const at::Tensor& self) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", TORCH_FN(copy_from));
   m.impl("_copy_from_and_resize", TORCH_FN(copy_from_and_resize));
+  m.impl("_lazy_clone", TORCH_FN(lazy_clone));
   m.impl("_local_scalar_dense", TORCH_FN(local_scalar));
 }
 

@@ -29,6 +29,7 @@ struct Registry {
       for (Row& row : tables.back()) {
         row.family = family.name;
         row.contracts = family.contracts;
+        row.is_pointwise |= family.pointwise;
         row.name_hash = hash_of(row.name);
         if (by_name.emplace(row.name, &row).second)
           rows.push_back(&row);

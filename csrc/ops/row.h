@@ -34,7 +34,7 @@ struct Row {
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
   bool is_random = false;                   // takes a block of the generator's counters
   bool is_pointwise = false;  // fresh outputs keep the memory format of their inputs, as TensorIterator does
-  bool is_image = false;      // fresh outputs are channels_last where the first operand is
+  bool is_image = false;      // fresh outputs are channels_last where the last operand of an image's rank is
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
