@@ -4,12 +4,15 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/conj_physical.h>
+#include <ATen/ops/constant_pad_nd_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/neg.h>
 #include <c10/core/Scalar.h>
 #include <torch/library.h>
+
+#include <algorithm>
 
 #include "aten/host.h"
 #include "aten/kernel.h"
@@ -129,6 +132,18 @@ at::Tensor lazy_clone(const at::Tensor& self) {
   });
 }
 
+// A pad that only crops is the copy of a view, with its strides.
+at::Tensor constant_pad(const at::Tensor& self, c10::IntArrayRef pad, const c10::Scalar& value) {
+  if (std::all_of(pad.begin(), pad.end(), [](int64_t width) { return width <= 0; }))
+    return at::native::constant_pad_nd(self, pad, value);
+  return device::translated([&] {
+    static auto* call = new RowCall("constant_pad_nd");
+    c10::Stack stack{self, pad, value};
+    call->run(stack);
+    return std::move(stack[0]).toTensor();
+  });
+}
+
 c10::Scalar local_scalar(const at::Tensor& self) {
   return device::translated([&]() -> c10::Scalar {
     at::Tensor host = host_alias(self);
@@ -139,6 +154,7 @@ c10::Scalar local_scalar(const at::Tensor& self) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", TORCH_FN(copy_from));
   m.impl("_copy_from_and_resize", TORCH_FN(copy_from_and_resize));
+  m.impl("constant_pad_nd", TORCH_FN(constant_pad));
   m.impl("_lazy_clone", TORCH_FN(lazy_clone));
   m.impl("_local_scalar_dense", TORCH_FN(local_scalar));
 }

@@ -162,7 +162,7 @@ bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
     const at::Tensor& target = *recording.targets()[static_cast<size_t>(output.result)];
     const Dims& dims = output.logical.dims;
     bool resized = at::native::resize_output(target, list_of(dims));
-    if (Dims order = recording.fresh_order(); resized && !order.empty() && order.size() == dims.size())
+    if (Dims order = recording.order_of(dims); resized && !order.empty())
       target.unsafeGetTensorImpl()->set_sizes_and_strides(list_of(dims), list_of(strides_of(dims, order)));
     changed = true;
   }

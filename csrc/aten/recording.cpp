@@ -414,6 +414,19 @@ Dims Recording::fresh_order() const {
   return row_.is_image ? image_order() : Dims();
 }
 
+Dims Recording::order_of(const Dims& dims) const {
+  Dims order = fresh_order();
+  if (order.size() != dims.size()) return {};
+  // A row of a pointwise family may still make something else of its operands, glu_backward for one.
+  for (const at::Tensor* tensor : operands_) {
+    if (row_.is_image) break;
+    auto missing = static_cast<int64_t>(dims.size()) - tensor->dim();
+    for (int64_t i = 0; i < tensor->dim(); ++i)
+      if (tensor->size(i) != 1 && tensor->size(i) != dims[static_cast<size_t>(missing + i)]) return {};
+  }
+  return order;
+}
+
 void Recording::add_fresh() {
   targets_.push_back(nullptr);
   graph::Write write;

@@ -35,9 +35,9 @@ class Recording {
   engine::Arguments arguments() const;
   /// The tensors that receive results, in the order of the writes of the node; undefined for new ones.
   const InlineVector<const at::Tensor*, 8>& targets() const { return targets_; }
-  /// How a tensor that takes its shape from the call lies in memory: dimensions from the outermost, empty for
-  /// row-major. Only for results of as many dimensions.
-  Dims fresh_order() const;
+  /// How an `out=` tensor that takes the shape `dims` from the call lies in memory: dimensions from the outermost,
+  /// empty for row-major.
+  Dims order_of(const Dims& dims) const;
 
  private:
   void use_device(const Slot& slot, const at::Tensor& tensor);
@@ -52,6 +52,7 @@ class Recording {
   /// The order that TensorIterator finds for the operands.
   Dims pointwise_order() const;
   Dims image_order() const;
+  Dims fresh_order() const;
 
   const ops::Row& row_;
   const Signature& signature_;

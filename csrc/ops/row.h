@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,10 @@ const std::vector<std::string>& duplicate_rows();
 /// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in
 /// the registry.
 Row functional_form(const Row& row, const char* name);
+/// Counts a call of the row's lowering, which is what happens at the first call of its kind.
+void count_lowering(const Row& row);
+/// How often each row was lowered in this process; rows that never were are not listed. Tests ask which rows they met.
+std::map<std::string, int64_t> lowered_rows();
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);
 

@@ -294,6 +294,7 @@ void define_programs(py::module_& module) {
         return rows;
       },
       "Every op with a lowering: overload, family, and the arguments of the schema that the row names.");
+  define(module, "lowered_rows", &ops::lowered_rows, "How often the lowering of each row was called, by overload.");
   define(
       module, "cache_stats",
       [] {
