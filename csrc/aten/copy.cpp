@@ -4,12 +4,15 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/conj_physical.h>
+#include <ATen/ops/constant_pad_nd_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/neg.h>
 #include <c10/core/Scalar.h>
 #include <torch/library.h>
+
+#include <algorithm>
 
 #include "aten/host.h"
 #include "aten/kernel.h"
@@ -88,6 +91,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool no
   TORCH_CHECK(target.numel() == 0 || at::is_expandable_to(source.sizes(), target.sizes()), "The size of tensor a (",
               target.sizes(), ") must match the size of tensor b (", source.sizes(), ")");
   at::assert_no_internal_overlap(target);
+  at::assert_no_partial_overlap(target, source);
   device::translated([&] {
     if (target.numel() == 0) return;
     if (!is_tpu(target)) {
@@ -110,6 +114,36 @@ at::Tensor copy_from_and_resize(const at::Tensor& source, const at::Tensor& targ
   return copy_from(source, target, false);
 }
 
+// Another storage with the same Value: a clone that copies when one of the two is written.
+at::Tensor lazy_clone(const at::Tensor& self) {
+  return device::translated([&] {
+    auto bytes = static_cast<int64_t>(self.storage().nbytes());
+    engine::Cell& cell = cell_of(self);
+    auto storage = c10::make_intrusive<c10::StorageImpl>(
+        c10::StorageImpl::use_byte_size_t(), static_cast<size_t>(bytes),
+        device::make_data(cell.device(), bytes, cell.load()), &device::allocator(), /*resizable=*/true);
+    auto clone = at::detail::make_tensor<c10::TensorImpl>(
+        std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), self.dtype());
+    clone.unsafeGetTensorImpl()->set_storage_offset(self.storage_offset());
+    clone.unsafeGetTensorImpl()->set_sizes_and_strides(self.sizes(), self.strides());
+    clone._set_conj(self.is_conj());
+    clone._set_neg(self.is_neg());
+    return clone;
+  });
+}
+
+// A pad that only crops is the copy of a view, with its strides.
+at::Tensor constant_pad(const at::Tensor& self, c10::IntArrayRef pad, const c10::Scalar& value) {
+  if (std::all_of(pad.begin(), pad.end(), [](int64_t width) { return width <= 0; }))
+    return at::native::constant_pad_nd(self, pad, value);
+  return device::translated([&] {
+    static auto* call = new RowCall("constant_pad_nd");
+    c10::Stack stack{self, pad, value};
+    call->run(stack);
+    return std::move(stack[0]).toTensor();
+  });
+}
+
 c10::Scalar local_scalar(const at::Tensor& self) {
   return device::translated([&]() -> c10::Scalar {
     at::Tensor host = host_alias(self);
@@ -120,6 +154,8 @@ c10::Scalar local_scalar(const at::Tensor& self) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", TORCH_FN(copy_from));
   m.impl("_copy_from_and_resize", TORCH_FN(copy_from_and_resize));
+  m.impl("constant_pad_nd", TORCH_FN(constant_pad));
+  m.impl("_lazy_clone", TORCH_FN(lazy_clone));
   m.impl("_local_scalar_dense", TORCH_FN(local_scalar));
 }
 

@@ -154,9 +154,8 @@ class HostCall {
     check_same_device();
     if (device_ == nullptr) device_ = &device_of(std::nullopt);
     supply_generator(schema, stack, first);
-    if (counts_) count(name_of(op_), bytes_);
-
     op_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    if (counts_) count(name_of(op_), bytes_);
 
     write_back(original);
     size_t returns = schema.returns().size(), at = stack->size() - returns;
@@ -327,17 +326,14 @@ void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
   check(has_host_kernel(op), ErrorCode::NotImplemented, name,
         " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
   if (kSizedByData.count(op.schema().name()) != 0) return HostCall(op, /*counts=*/false).run(stack);
-  switch (host_policy()) {
-    case HostPolicy::Allow: break;
-    case HostPolicy::Warn:
-      log::warn_once(concat(name,
-                            " has no lowering for the device tpu and runs on the host; torch.tpu.host_ops() lists such "
-                            "ops, torch.tpu.set_host_ops('error') makes them errors"));
-      break;
-    case HostPolicy::Error:
-      fail(ErrorCode::NotImplemented, name, " has no lowering for the device tpu, and host ops are set to 'error'");
-  }
+  check(host_policy() != HostPolicy::Error, ErrorCode::NotImplemented, name,
+        " has no lowering for the device tpu, and host ops are set to 'error'");
   HostCall(op, /*counts=*/true).run(stack);
+  // A call that the CPU refuses as well is no news about this device.
+  if (host_policy() != HostPolicy::Warn) return;
+  log::warn_once(concat(name,
+                        " has no lowering for the device tpu and runs on the host; torch.tpu.host_ops() lists such "
+                        "ops, torch.tpu.set_host_ops('error') makes them errors"));
 }
 
 void host_fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {

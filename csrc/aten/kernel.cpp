@@ -159,7 +159,11 @@ bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
   bool changed = false;
   for (const graph::Output& output : plan.outputs) {
     if (!output.resized) continue;
-    at::native::resize_output(*recording.targets()[static_cast<size_t>(output.result)], list_of(output.logical.dims));
+    const at::Tensor& target = *recording.targets()[static_cast<size_t>(output.result)];
+    const Dims& dims = output.logical.dims;
+    bool resized = at::native::resize_output(target, list_of(dims));
+    if (Dims order = recording.order_of(dims); resized && !order.empty())
+      target.unsafeGetTensorImpl()->set_sizes_and_strides(list_of(dims), list_of(strides_of(dims, order)));
     changed = true;
   }
   return changed;

@@ -1,6 +1,7 @@
 #include "aten/recording.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "aten/types.h"
 #include "engine/runtime.h"
@@ -67,6 +68,7 @@ ops::Scalar scalar_of(const c10::IValue& value) {
   if (value.isInt()) return ops::Scalar::of(value.toInt());
   c10::Scalar scalar = value.toScalar();
   if (scalar.isFloatingPoint()) return ops::Scalar::of(scalar.toDouble());
+  if (scalar.type() == at::kUInt64) return ops::Scalar::of(scalar.toUInt64());
   return ops::Scalar::of(scalar.toLong());
 }
 
@@ -75,6 +77,7 @@ ElementType natural_type(const ops::Scalar& scalar) {
   switch (scalar.kind) {
     case ops::Scalar::Kind::Bool: return ElementType::Pred;
     case ops::Scalar::Kind::Int: return ElementType::S64;
+    case ops::Scalar::Kind::Unsigned: return ElementType::U64;
     case ops::Scalar::Kind::Double: return floating;
     case ops::Scalar::Kind::Complex: return complex_of(floating);
   }
@@ -352,37 +355,82 @@ void Recording::add_target(const Slot& slot, const Result& result, const at::Ten
 }
 
 Dims Recording::pointwise_order() const {
-  // TensorIterator: outputs take the operands' common permutation, where there is one.
-  const at::Tensor* first = nullptr;
+  int64_t rank = 0;
+  bool is_plain = true;
   for (const at::Tensor* tensor : operands_) {
-    if (tensor->dim() == 0) continue;
-    if (first == nullptr || tensor->dim() > first->dim()) first = tensor;
+    rank = std::max(rank, tensor->dim());
+    is_plain = is_plain && tensor->is_contiguous();
   }
-  if (first == nullptr || first->is_contiguous() || !first->is_non_overlapping_and_dense()) return {};
-  for (const at::Tensor* tensor : operands_)
-    if (tensor->dim() == first->dim() && tensor->sizes() == first->sizes() && tensor->strides() != first->strides())
-      return {};
-  Dims order;
-  for (int64_t i = 0; i < first->dim(); ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return first->stride(a) > first->stride(b); });
+  if (is_plain) [[likely]]
+    return {};
+  auto is_wide = [&](int64_t dim) {  // of the result
+    return std::any_of(operands_.begin(), operands_.end(), [&](const at::Tensor* tensor) {
+      int64_t at = dim - (rank - tensor->dim());
+      return at >= 0 && tensor->size(at) != 1;
+    });
+  };
+  // Whether dimension `inner` shall lie outside of `outer` (1), inside (-1), or it does not matter: the first operand
+  // whose strides tell the two apart decides. A dimension that an operand is repeated along has no stride.
+  auto compare = [&](int64_t inner, int64_t outer) {
+    for (const at::Tensor* tensor : operands_) {
+      int64_t missing = rank - tensor->dim(), a = inner - missing, b = outer - missing;
+      if (a < 0 || b < 0) continue;
+      int64_t stride_a = tensor->stride(a), stride_b = tensor->stride(b);
+      bool is_repeated_a = tensor->size(a) == 1 && is_wide(inner),
+           is_repeated_b = tensor->size(b) == 1 && is_wide(outer);
+      if (is_repeated_a || is_repeated_b || stride_a == 0 || stride_b == 0) continue;
+      if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
+      if (tensor->size(a) > tensor->size(b)) return 1;
+    }
+    return 0;
+  };
+  Dims order;  // innermost first
+  for (int64_t dim = rank; dim-- > 0;) order.push_back(dim);
+  for (size_t i = 1; i < order.size(); ++i) {
+    for (size_t at = i, j = i; j-- > 0;) {
+      int chosen = compare(order[j], order[at]);
+      if (chosen < 0) break;
+      if (chosen > 0) std::swap(order[j], order[std::exchange(at, j)]);
+    }
+  }
+  std::reverse(order.begin(), order.end());
   return order;
 }
 
 Dims Recording::image_order() const {
-  if (operands_.empty()) return {};
-  switch (operands_[0]->suggest_memory_format()) {
-    case at::MemoryFormat::ChannelsLast: return {0, 2, 3, 1};
-    case at::MemoryFormat::ChannelsLast3d: return {0, 2, 3, 4, 1};
-    default: return {};
+  for (size_t i = operands_.size(); i-- > 0;) {
+    if (operands_[i]->dim() < 4) continue;
+    switch (operands_[i]->suggest_memory_format()) {
+      case at::MemoryFormat::ChannelsLast: return {0, 2, 3, 1};
+      case at::MemoryFormat::ChannelsLast3d: return {0, 2, 3, 4, 1};
+      default: return {};
+    }
   }
+  return {};
+}
+
+Dims Recording::fresh_order() const {
+  if (row_.is_pointwise) return pointwise_order();
+  return row_.is_image ? image_order() : Dims();
+}
+
+Dims Recording::order_of(const Dims& dims) const {
+  Dims order = fresh_order();
+  if (order.size() != dims.size()) return {};
+  // A row of a pointwise family may still make something else of its operands, glu_backward for one.
+  for (const at::Tensor* tensor : operands_) {
+    if (row_.is_image) break;
+    auto missing = static_cast<int64_t>(dims.size()) - tensor->dim();
+    for (int64_t i = 0; i < tensor->dim(); ++i)
+      if (tensor->size(i) != 1 && tensor->size(i) != dims[static_cast<size_t>(missing + i)]) return {};
+  }
+  return order;
 }
 
 void Recording::add_fresh() {
   targets_.push_back(nullptr);
   graph::Write write;
-  if (row_.is_pointwise) write.permutation = pointwise_order();
-  if (row_.is_image) write.permutation = image_order();
+  write.permutation = fresh_order();
   hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
   for (int64_t dim : write.permutation) hasher_.add(dim);
   if (node_ == nullptr) return;

@@ -35,6 +35,9 @@ class Recording {
   engine::Arguments arguments() const;
   /// The tensors that receive results, in the order of the writes of the node; undefined for new ones.
   const InlineVector<const at::Tensor*, 8>& targets() const { return targets_; }
+  /// How an `out=` tensor that takes the shape `dims` from the call lies in memory: dimensions from the outermost,
+  /// empty for row-major.
+  Dims order_of(const Dims& dims) const;
 
  private:
   void use_device(const Slot& slot, const at::Tensor& tensor);
@@ -46,8 +49,10 @@ class Recording {
   void add_target(const Slot& slot, const Result& result, const at::Tensor& tensor);
   void add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element);
   void add_fresh();
+  /// The order that TensorIterator finds for the operands.
   Dims pointwise_order() const;
   Dims image_order() const;
+  Dims fresh_order() const;
 
   const ops::Row& row_;
   const Signature& signature_;

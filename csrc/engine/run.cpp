@@ -70,7 +70,7 @@ SmallVectors& small_vectors() {
 
 template <class T>
 T as(const ops::Scalar& scalar) {
-  bool exact = scalar.kind == ops::Scalar::Kind::Bool || scalar.kind == ops::Scalar::Kind::Int;
+  bool exact = scalar.is_integer() && (std::is_integral_v<T> || scalar.kind != ops::Scalar::Kind::Unsigned);
   return exact ? static_cast<T>(scalar.integer) : static_cast<T>(scalar.real);
 }
 

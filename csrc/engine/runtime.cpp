@@ -36,7 +36,6 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
   hasher.add(static_cast<uint64_t>(settings.precision));
   hasher.add(static_cast<uint64_t>(settings.deterministic));
   hasher.add(static_cast<uint64_t>(settings.is_cpu));
-  hasher.add(static_cast<uint64_t>(settings.atan_needs_barrier));
   return hasher.finish();
 }
 
@@ -51,7 +50,6 @@ Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
     devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));
   ops::Settings settings;
   settings.is_cpu = client_->is_cpu();
-  settings.atan_needs_barrier = workarounds_.atan_needs_barrier;
   configure(settings);
 }
 

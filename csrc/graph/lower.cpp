@@ -84,13 +84,6 @@ class RuntimeArguments {
   std::vector<int64_t> random_blocks_;  // of the random nodes so far
 };
 
-// torch.can_cast.
-bool can_cast(ElementType from, ElementType to) {
-  if (is_complex(from)) return is_complex(to);
-  if (is_floating(from)) return is_floating(to) || is_complex(to);
-  return from == ElementType::Pred || to != ElementType::Pred;
-}
-
 // The storage that a view lies over; an unset one is all zeros.
 Value base_of(hlo::Builder& builder, const Values& bases, int base, const ViewPlan& plan) {
   return base >= 0 ? bases[static_cast<size_t>(base)] : hlo::constant(builder, plan.base, 0);
@@ -101,7 +94,7 @@ Value bind_result(Value result, const Write& write, const ops::Call& call, const
                   RuntimeArguments& arguments, Output& output) {
   output.logical = result.type;
   if (write.kind == Write::Kind::Replace || write.kind == Write::Kind::Update) {
-    check(can_cast(result.element(), write.type.element), ErrorCode::InvalidArgument, "result type ",
+    check(ops::can_cast(result.element(), write.type.element), ErrorCode::InvalidArgument, "result type ",
           ops::scalar_type_name(result.element()), " can't be cast to the desired output type ",
           ops::scalar_type_name(write.type.element));
     result = hlo::convert(result, write.type.element);
@@ -166,6 +159,7 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     if (node.call.row->is_random) arguments.begin_random_node();
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
+    ops::count_lowering(*node.call.row);
     Values values = node.call.row->lower(context);
     check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name,
           ": the lowering gave ", values.size(), " results, the schema has ", node.writes.size());

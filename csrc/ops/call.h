@@ -18,8 +18,9 @@ struct Row;
 enum class Category : uint8_t { Dimensioned, ZeroDim, Number };
 
 /// A number that is a run-time argument of the program. Integers and bools are kept exactly, never through double.
+/// Unsigned: an integer of 2^63 and more, `integer` has its bits.
 struct Scalar {
-  enum class Kind : uint8_t { Bool, Int, Double, Complex };
+  enum class Kind : uint8_t { Bool, Int, Unsigned, Double, Complex };
   Kind kind = Kind::Int;
   int64_t integer = 0;
   double real = 0;
@@ -27,8 +28,13 @@ struct Scalar {
 
   static Scalar of(bool value) { return {Kind::Bool, value, static_cast<double>(value), 0}; }
   static Scalar of(int64_t value) { return {Kind::Int, value, static_cast<double>(value), 0}; }
+  static Scalar of(uint64_t value) {
+    return {Kind::Unsigned, static_cast<int64_t>(value), static_cast<double>(value), 0};
+  }
   static Scalar of(double value) { return {Kind::Double, 0, value, 0}; }
   static Scalar of(double real, double imag) { return {Kind::Complex, 0, real, imag}; }
+  /// Whether `integer` has the value, or its bits.
+  bool is_integer() const { return kind == Kind::Bool || kind == Kind::Int || kind == Kind::Unsigned; }
   /// The number as a double (integers converted); the real part of a complex number.
   double value() const { return kind == Kind::Bool || kind == Kind::Int ? static_cast<double>(integer) : real; }
 };

@@ -25,6 +25,7 @@ std::string to_string(const Scalar& scalar) {
   switch (scalar.kind) {
     case Scalar::Kind::Bool: return scalar.integer ? "True" : "False";
     case Scalar::Kind::Int: return std::to_string(scalar.integer);
+    case Scalar::Kind::Unsigned: return std::to_string(static_cast<uint64_t>(scalar.integer));
     case Scalar::Kind::Double: return concat(scalar.real);
     case Scalar::Kind::Complex: return concat("(", scalar.real, "+", scalar.imag, "j)");
   }
@@ -136,7 +137,7 @@ hlo::Value Context::scalar(const char* name, ElementType type) {
     return hlo::constant_complex(builder_, type, value.value(), value.kind == Scalar::Kind::Complex ? value.imag : 0);
   }
   if (is_floating(type)) return hlo::constant(builder_, type, value.value());
-  bool exact = value.kind == Scalar::Kind::Bool || value.kind == Scalar::Kind::Int;
+  bool exact = value.is_integer();
   int64_t integer = exact ? value.integer : static_cast<int64_t>(value.real);
   return hlo::constant(builder_, type,
                        type == ElementType::Pred ? int64_t{exact ? integer != 0 : value.real != 0} : integer);

@@ -21,7 +21,6 @@ struct Settings {
   hlo::Precision precision = hlo::Precision::Highest;  // torch.get_float32_matmul_precision()
   bool deterministic = false;                          // torch.use_deterministic_algorithms
   bool is_cpu = true;                                  // platform of the plugin
-  bool atan_needs_barrier = false;                     // plugin workaround, pjrt/self_test.h
 };
 
 /// A condition that the program checks while it runs, see Note [Value checks] in graph/lower.cpp.

@@ -34,15 +34,16 @@ struct Family {
   const char* name;
   Table (*table)();
   bool contracts = false;  // has dots or convolutions, so that torch's matmul precision matters
+  bool pointwise = false;  // all rows are, see Row::is_pointwise
 };
 
 inline const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"copy", copy_table},
-      {"activation", activation_table},
-      {"binary", binary_table},
-      {"special", special_table},
-      {"unary", unary_table},
+      {"activation", activation_table, false, true},
+      {"binary", binary_table, false, true},
+      {"special", special_table, false, true},
+      {"unary", unary_table, false, true},
       {"attention", attention_table, true},
       {"convolution", convolution_table, true},
       {"matmul", matmul_table, true},

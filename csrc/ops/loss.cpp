@@ -145,7 +145,7 @@ Values binary_cross_entropy(Context& c) {
   require_probability(c, self, "input");
   require_probability(c, target, "target");
   Value floor = hlo::like(self, -100.0);
-  Value no = hlo::maximum(hlo::log_plus_one(hlo::negate(self)), floor), yes = hlo::maximum(hlo::log(self), floor);
+  Value no = hlo::maximum(log1p(hlo::negate(self)), floor), yes = hlo::maximum(hlo::log(self), floor);
   Value one = hlo::like(target, 1.0);
   Value loss = hlo::subtract(hlo::multiply(hlo::subtract(target, one), no), hlo::multiply(target, yes));
   if (c.has("weight")) loss = hlo::multiply(loss, x[2]);
@@ -414,13 +414,13 @@ Table loss_table() {
       row("smooth_l1_loss.out", elementwise_loss<smooth_l1>).special("beta", {0, 1}),
       row("smooth_l1_loss_backward.grad_input", elementwise_loss_backward<smooth_l1_derivative>)
           .special("beta", {0, 1}),
-      row("huber_loss", elementwise_loss<huber>).special("delta", {1}),
-      row("huber_loss.out", elementwise_loss<huber>).special("delta", {1}),
-      row("huber_loss_backward.out", elementwise_loss_backward<huber_derivative>).special("delta", {1}),
+      row("huber_loss", elementwise_loss<huber>).special("delta", {1}).pointwise(),
+      row("huber_loss.out", elementwise_loss<huber>).special("delta", {1}).pointwise(),
+      row("huber_loss_backward.out", elementwise_loss_backward<huber_derivative>).special("delta", {1}).pointwise(),
 
-      row("binary_cross_entropy", binary_cross_entropy),
+      row("binary_cross_entropy", binary_cross_entropy).pointwise(),
       row("binary_cross_entropy.out", binary_cross_entropy),
-      row("binary_cross_entropy_backward", binary_cross_entropy_backward),
+      row("binary_cross_entropy_backward", binary_cross_entropy_backward).pointwise(),
       row("binary_cross_entropy_backward.grad_input", binary_cross_entropy_backward),
 
       row("nll_loss_forward.output", nll_loss),

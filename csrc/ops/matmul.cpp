@@ -5,6 +5,7 @@
 // too, and the result is rounded once.
 #include <cmath>
 
+#include "ops/axis.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -174,13 +175,14 @@ void expect_distance(const Context& c, const char* kernel, ElementType type) {
 // `difference`: the last dimension holds the entries of x - y.
 hlo::Value norm_of(Context& c, const hlo::Value& difference) {
   hlo::Value size = hlo::abs(difference);
-  Dims last{difference.rank() - 1};
+  Dims last{difference.rank() - 1}, kept(size.dims().begin(), size.dims().end() - 1);
   std::optional<double> p = c.known("p");
   if (p == 0.0)
     return hlo::reduce(hlo::convert(hlo::ne(size, hlo::like(size, 0)), size.element()), last, hlo::Reducer::Add);
   if (p == 1.0) return hlo::reduce(size, last, hlo::Reducer::Add);
   if (p == 2.0) return hlo::sqrt(hlo::reduce(difference * difference, last, hlo::Reducer::Add));
-  if (p == INFINITY) return hlo::reduce(size, hlo::constant(c.builder(), size.element(), 0), last, hlo::Reducer::Max);
+  if (p == INFINITY && size.dims().back() == 0) return hlo::constant(c.builder(), Type{size.element(), kept}, 0);
+  if (p == INFINITY) return fold_one(c, size, size.rank() - 1).reduce(size, hlo::Reducer::Max);
   hlo::Value exponent = c.scalar("p", size.element());
   hlo::Value sum = hlo::reduce(hlo::power(size, hlo::broadcast(exponent, size.dims())), last, hlo::Reducer::Add);
   return hlo::power(sum, hlo::broadcast(hlo::scalar_like(exponent, 1) / exponent, sum.dims()));

@@ -534,16 +534,16 @@ hlo::Values weight_norm_backward(Context& c) {
 
 Table norm_table() {
   return {
-      row("native_batch_norm", batch_norm).writing({"running_mean", "running_var"}),
+      row("native_batch_norm", batch_norm).writing({"running_mean", "running_var"}).image(),
       row("native_batch_norm.out", batch_norm).writing({"running_mean", "running_var"}),
-      row("_native_batch_norm_legit", batch_norm),
+      row("_native_batch_norm_legit", batch_norm).image(),
       row("_native_batch_norm_legit.out", batch_norm),
-      row("_native_batch_norm_legit.no_stats", batch_norm_no_stats),
+      row("_native_batch_norm_legit.no_stats", batch_norm_no_stats).image(),
       row("_native_batch_norm_legit.no_stats_out", batch_norm_no_stats),
-      row("_batch_norm_with_update", batch_norm_with_update),
+      row("_batch_norm_with_update", batch_norm_with_update).image(),
       row("_batch_norm_with_update.out", batch_norm_with_update),
-      row("native_batch_norm_backward", native_batch_norm_backward),
-      row("batch_norm_backward", batch_norm_backward),
+      row("native_batch_norm_backward", native_batch_norm_backward).image(),
+      row("batch_norm_backward", batch_norm_backward).image(),
       row("batch_norm_update_stats", batch_norm_update_stats).writing({"running_mean", "running_var"}),
       row("batch_norm_stats", batch_norm_stats),
       row("batch_norm_elemt", batch_norm_elemt),

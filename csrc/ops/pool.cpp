@@ -466,9 +466,9 @@ Table pool_table() {
   return {
       row("max_pool2d_with_indices.out", max_pool<2>),
       row("max_pool2d_with_indices_backward.grad_input", max_pool_backward<2>),
-      row("max_pool3d_with_indices", max_pool<3>),
+      row("max_pool3d_with_indices", max_pool<3>).image(),
       row("max_pool3d_with_indices.out", max_pool<3>),
-      row("max_pool3d_with_indices_backward", max_pool_backward<3>),
+      row("max_pool3d_with_indices_backward", max_pool_backward<3>).image(),
       row("max_pool3d_with_indices_backward.grad_input", max_pool_backward<3>),
       row("max_unpool2d", max_unpool<2>),
       row("max_unpool2d.out", max_unpool<2>),
@@ -480,8 +480,8 @@ Table pool_table() {
       row("avg_pool3d.out", avg_pool<3>),
       row("avg_pool3d_backward.grad_input", avg_pool_backward<3>),
 
-      row("_adaptive_avg_pool2d", adaptive_avg_pool<2>),
-      row("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward<2>),
+      row("_adaptive_avg_pool2d", adaptive_avg_pool<2>).image(),
+      row("_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward<2>).image(),
       row("_adaptive_avg_pool3d", adaptive_avg_pool<3>),
       row("_adaptive_avg_pool3d_backward", adaptive_avg_pool_backward<3>),
       row("adaptive_avg_pool2d.out", adaptive_avg_pool<2>),

@@ -28,6 +28,12 @@ std::optional<ElementType> combine(std::optional<ElementType> higher, std::optio
 
 }  // namespace
 
+bool can_cast(ElementType from, ElementType to) {
+  if (is_complex(from)) return is_complex(to);
+  if (is_floating(from)) return is_floating(to) || is_complex(to);
+  return from == ElementType::Pred || to != ElementType::Pred;
+}
+
 ElementType promote(ElementType a, ElementType b) {
   if (a == b) return a;
   int ka = kind_of(a), kb = kind_of(b);

@@ -9,6 +9,8 @@ namespace tpu::ops {
 
 /// torch.promote_types(a, b).
 ElementType promote(ElementType a, ElementType b);
+/// torch.can_cast.
+bool can_cast(ElementType from, ElementType to);
 /// torch.result_type over the named arguments (None and absent ones are left out): the category rules for dimensioned
 /// tensors, 0-d tensors and numbers (https://docs.pytorch.org/docs/stable/tensor_attributes.html).
 ElementType result_type(const Context& c, std::initializer_list<const char*> names);

@@ -8,7 +8,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "ops/promotion.h"
+#include "ops/axis.h"
+#include "ops/elementwise.h"
 
 namespace tpu::ops {
 
@@ -217,7 +218,7 @@ hlo::Values geometric(Context& c) {
   hlo::Value p = c.scalar("p", type);
   hlo::Value inside = hlo::and_(hlo::gt(p, hlo::like(p, 0)), hlo::lt(p, hlo::like(p, 1)));
   refuse(c, hlo::not_(inside), "geometric_ expects p to be in (0, 1)");
-  hlo::Value log_failure = hlo::broadcast(hlo::log_plus_one(hlo::negate(p)), target.dims);
+  hlo::Value log_failure = hlo::broadcast(log1p(hlo::negate(p)), target.dims);
   return {hlo::convert(hlo::ceil(hlo::log(open_unit(c, target.dims, type)) / log_failure), target.element)};
 }
 
@@ -345,14 +346,15 @@ hlo::Value running_sum(const hlo::Value& rows) {
 }
 
 /// Positions of the `count` largest elements of each row, the largest first.
-hlo::Value largest(const hlo::Value& rows, int64_t count) {
+hlo::Value largest(const Context& c, const hlo::Value& rows, int64_t count) {
   int64_t size = rows.dims()[1];
-  hlo::Value position = hlo::iota(*rows.builder, {ElementType::S64, rows.dims()}, 1);
   if (count == 1) {
-    hlo::Value most = hlo::broadcast_in_dim(hlo::reduce(rows, {1}, hlo::Reducer::Max), rows.dims(), {0});
-    hlo::Value marked = hlo::select(hlo::eq(rows, most), position, hlo::like(position, size - 1));
-    return hlo::reshape(hlo::reduce(marked, {1}, hlo::Reducer::Min), {rows.dims()[0], 1});
+    Fold along = fold_one(c, rows, 1);
+    hlo::Value most = along.spread(along.reduce(rows, hlo::Reducer::Max));
+    hlo::Value first = first_where(c, hlo::eq(rows, most), 1);
+    return hlo::reshape(hlo::minimum(first, hlo::like(first, size - 1)), {rows.dims()[0], 1});
   }
+  hlo::Value position = hlo::iota(*rows.builder, {ElementType::S64, rows.dims()}, 1);
   hlo::Value order = hlo::sort({rows, position}, 1, true, [](const hlo::Values& pairs) -> hlo::Values {
     return {hlo::gt(pairs[0], pairs[1])};
   })[1];
@@ -384,7 +386,7 @@ hlo::Values multinomial(Context& c) {
   if (!replacement || count == 1) {
     hlo::Value total = hlo::reduce(p, {1}, hlo::Reducer::Add);
     refuse(c, hlo::le(total, hlo::like(total, 0)), "invalid multinomial distribution (sum of probabilities <= 0)");
-    chosen = largest(p / standard_exponential(c, p.dims(), type), count);
+    chosen = largest(c, p / standard_exponential(c, p.dims(), type), count);
   } else {
     hlo::Value sums = running_sum(p), total = last_column(sums);
     refuse(c, hlo::le(total, hlo::like(total, 0)), "invalid multinomial distribution (sum of probabilities <= 0)");

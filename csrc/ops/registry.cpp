@@ -1,4 +1,5 @@
 // The family list: every table of rows, in the order of the documentation.
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -29,6 +30,7 @@ struct Registry {
       for (Row& row : tables.back()) {
         row.family = family.name;
         row.contracts = family.contracts;
+        row.is_pointwise |= family.pointwise;
         row.name_hash = hash_of(row.name);
         if (by_name.emplace(row.name, &row).second)
           rows.push_back(&row);
@@ -44,6 +46,16 @@ const Registry& registry() {
   return *all;
 }
 
+struct Lowerings {
+  std::mutex mutex;
+  std::map<std::string, int64_t> counts;
+};
+
+Lowerings& lowerings() {
+  static auto* all = new Lowerings;
+  return *all;
+}
+
 }  // namespace
 
 const std::vector<const Row*>& all_rows() { return registry().rows; }
@@ -51,6 +63,16 @@ const std::vector<const Row*>& all_rows() { return registry().rows; }
 const Row* find_row(std::string_view name) {
   auto found = registry().by_name.find(name);
   return found == registry().by_name.end() ? nullptr : found->second;
+}
+
+void count_lowering(const Row& row) {
+  std::lock_guard<std::mutex> lock(lowerings().mutex);
+  ++lowerings().counts[row.name];
+}
+
+std::map<std::string, int64_t> lowered_rows() {
+  std::lock_guard<std::mutex> lock(lowerings().mutex);
+  return lowerings().counts;
 }
 
 Row functional_form(const Row& row, const char* name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,7 @@ struct Row {
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
   bool is_random = false;                   // takes a block of the generator's counters
   bool is_pointwise = false;  // fresh outputs keep the memory format of their inputs, as TensorIterator does
-  bool is_image = false;      // fresh outputs are channels_last where the first operand is
+  bool is_image = false;      // fresh outputs are channels_last where the last operand of an image's rank is
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -74,6 +75,10 @@ const std::vector<std::string>& duplicate_rows();
 /// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in
 /// the registry.
 Row functional_form(const Row& row, const char* name);
+/// Counts a call of the row's lowering, which is what happens at the first call of its kind.
+void count_lowering(const Row& row);
+/// How often each row was lowered in this process; rows that never were are not listed. Tests ask which rows they met.
+std::map<std::string, int64_t> lowered_rows();
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);
 

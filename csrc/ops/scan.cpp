@@ -267,7 +267,7 @@ Values log_add_exp(const Values& arguments, const Values& others) {
     larger = hlo::maximum(a, b), smaller = hlo::minimum(a, b);
     same = hlo::and_(hlo::eq(a, b), hlo::not_(hlo::is_finite(a)));
   }
-  Value sum = hlo::add(larger, hlo::log_plus_one(hlo::exponential(hlo::subtract(smaller, larger))));
+  Value sum = hlo::add(larger, log1p(hlo::exponential(hlo::subtract(smaller, larger))));
   return {hlo::select(same, larger, sum)};
 }
 

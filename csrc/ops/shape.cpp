@@ -2,7 +2,7 @@
 // and structural numbers; no element is computed from another, except that the backwards of copies are sums.
 #include <algorithm>
 
-#include "ops/promotion.h"
+#include "ops/elementwise.h"
 
 namespace tpu::ops {
 
@@ -108,6 +108,9 @@ hlo::Values cat(Context& c) {
     parts.push_back(part);
   }
   c.expect(common.has_value(), ErrorCode::Value, "torch.cat(): expected a non-empty list of Tensors");
+  ElementType wanted = c.target_element(0, *common);
+  c.expect(can_cast(*common, wanted), ErrorCode::Type,
+           "torch.cat(): input types can't be cast to the desired output type ", scalar_type_name(wanted));
   if (parts.empty()) return {hlo::constant(c.builder(), {*common, {0}}, 0)};
   for (hlo::Value& part : parts) part = hlo::convert(part, *common);
   return {hlo::concatenate(parts, wrap_dim(c.integer("dim"), rank))};

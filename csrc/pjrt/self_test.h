@@ -10,8 +10,6 @@ namespace tpu::pjrt {
 
 /// What lowerings and compiles must do differently on this plugin. All are part of a program's key.
 struct Workarounds {
-  /// atan2(x, 1) is wrong in vector loops: put the constant behind an optimization_barrier.
-  bool atan_needs_barrier = false;
   /// x / constant is computed as x * (1 / constant), one rounding too many: put the divisor behind a barrier.
   bool constant_division_is_reciprocal = false;
   /// x / (a broadcast scalar argument) likewise.

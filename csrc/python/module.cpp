@@ -147,8 +147,11 @@ class Lines {
 // --- warnings and the search for a plugin
 
 void warn(const std::string& line) {
-  // Without a C++ source position the warning names the Python line that made the call.
-  c10::warn(c10::Warning(c10::UserWarning(), {nullptr, nullptr, 0}, line, /*verbatim=*/true));
+  // Where torch's Python bindings catch warnings, one without a C++ source position names the Python line that made the
+  // call. torch's own handler, which is there in calls through torch.ops, prints the position.
+  bool is_caught = typeid(*c10::WarningUtils::get_warning_handler()) != typeid(c10::WarningHandler);
+  c10::SourceLocation here{__func__, __FILE__, __LINE__}, none{nullptr, nullptr, 0};
+  c10::warn(c10::Warning(c10::UserWarning(), is_caught ? none : here, line, /*verbatim=*/true));
 }
 
 PyObject* finder = nullptr;  // a callable, kept until the process ends
@@ -292,6 +295,7 @@ void define_programs(py::module_& module) {
         return rows;
       },
       "Every op with a lowering: overload, family, and the arguments of the schema that the row names.");
+  define(module, "lowered_rows", &ops::lowered_rows, "How often the lowering of each row was called, by overload.");
   define(
       module, "cache_stats",
       [] {

@@ -69,6 +69,8 @@ def _register() -> None:
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     tpu._follow_optimizers()
+    # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
+    torch.set_autocast_dtype("tpu", torch.bfloat16)
 
 
 def _find_plugin():

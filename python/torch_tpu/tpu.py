@@ -197,7 +197,8 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """The element types for torch.autocast("tpu"); the first one is the default."""
+    """The element types for torch.autocast("tpu"). The first one is the default in the thread that imported torch;
+    other threads, whose default torch sets to float16, name theirs: torch.autocast("tpu", torch.bfloat16)."""
     return [torch.bfloat16, torch.float16]
 
 

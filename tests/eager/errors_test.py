@@ -43,6 +43,10 @@ WRONG = {
     "linear": lambda t: F.linear(t.floats(2, 3), t.floats(4, 5)),
     "cat: sizes": lambda t: torch.cat([t.floats(2, 3), t.floats(3, 2)]),
     "cat: nothing": lambda t: torch.cat([]),
+    "cat: out": lambda t: torch.cat([t.floats(2), t.floats(2)], out=t.ints(1, 2, 3, 4)),
+    "copy_: overlap": lambda t: (lambda x: x[2:8].copy_(x[:6]))(t.floats(8)),
+    "setitem: overlap": lambda t: (lambda x: x.__setitem__(slice(2, 8), x[:6]))(t.floats(8)),
+    "copy_: transposed": lambda t: (lambda x: x.copy_(x.t()))(t.floats(3, 3)),
     "stack: sizes": lambda t: torch.stack([t.floats(2), t.floats(3)]),
     "view": lambda t: t.floats(6).view(4),
     "view: strides": lambda t: t.floats(2, 3).t().view(6),
@@ -338,3 +342,19 @@ def test_sparse_and_quantized_tensors_are_refused_by_name():
             use()
         assert "tpu" in str(caught.value).lower() or "sparse" in str(caught.value).lower(), str(caught.value)
     assert (x + x).sum().item() == 6
+
+
+def test_a_host_op_that_the_cpu_refuses_does_not_warn(python):
+    """Nothing is missing on the device then; a good call of the same op warns, once."""
+    code = """
+        import torch
+        for matrix in (torch.zeros(2, 2), torch.eye(2), torch.eye(2)):
+            try:
+                torch.linalg.eig(matrix[: int(matrix.sum())].to("tpu"))
+            except RuntimeError as error:
+                print(type(error).__name__)
+            print(len(torch.tpu.host_ops()))
+    """
+    out, err = python(code, TORCH_TPU_HOST_OPS="warn")
+    assert out.split() == ["RuntimeError", "0", "1", "1"], out
+    assert err.count("runs on the host") == 1, err

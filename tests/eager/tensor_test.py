@@ -313,6 +313,20 @@ def test_aliases_see_writes_and_readers_of_the_past_do_not():
     assert copied.tolist() == host.tolist() == [0] * 4
 
 
+def test_lazy_clone():
+    """Strides and offset of the original; neither sees a write to the other."""
+    for x in (counting((2, 3)), counting((2, 3)).to("tpu")):
+        view = x.t()[1:]
+        clone = torch._lazy_clone(view)
+        assert (clone.stride(), clone.storage_offset()) == (view.stride(), view.storage_offset())
+        before = view.tolist()
+        view.mul_(2)
+        assert clone.tolist() == before
+        after = view.tolist()
+        clone.add_(1)
+        assert view.tolist() == after != clone.tolist()
+
+
 def test_a_write_that_reads_its_own_storage():
     cpu = counting((6, 6))
     tpu = cpu.to("tpu")

@@ -213,7 +213,7 @@ def test_autocast_and_grad_scaler():
     losses = []
     for _ in range(30):
         optimizer.zero_grad()
-        with torch.autocast("tpu", dtype=torch.bfloat16):
+        with torch.autocast("tpu"):
             out = network(x)
             loss = F.mse_loss(out.float(), y)
         assert out.dtype == torch.bfloat16

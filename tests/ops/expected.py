@@ -65,6 +65,10 @@ def is_left_out(name):
 # (kind, op, dtype) -> reason. dtype None: all of them.
 _TIES = "which of equal elements comes first is PyTorch's choice, and differs between its own kernels; the values agree"
 _ROUNDS_ONCE = "sums are kept in float32 and rounded once; the CPU rounds every partial sum to bfloat16"
+_CONTIGUOUS = (
+    "contiguous, as torch's meta function and its fake tensors on this device say, which compiled graphs go by; the "
+    "CPU's own kernel keeps channels_last"
+)
 _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     ("forward", "sort", torch.bfloat16): _TIES,
     ("forward", "sort", torch.bool): _TIES,
@@ -86,6 +90,33 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
         "native_layer_norm",
         torch.bfloat16,
     ): "mean and rstd are float32 as on CUDA and in torch's meta function",
+    **{
+        (kind, op, None): _CONTIGUOUS
+        for kind, ops in {
+            "channels_last": (
+                "nn.functional.conv2d",
+                "nn.functional.conv_transpose2d",
+                "nn.functional.pad.reflect",
+                "nn.functional.pad.replicate",
+                "nn.functional.pad.replicate_negative",
+                "nn.functional.max_unpool2d",
+                "nn.functional.max_unpool2d.grad",
+                "nn.functional.pixel_shuffle",
+                "nn.functional.channel_shuffle",
+            ),
+            "gradient of channels_last": (
+                "nn.functional.conv2d",
+                "nn.functional.conv_transpose2d",
+                "nn.functional.pad.reflect",
+                "nn.functional.pad.replicate",
+                "nn.functional.pad.replicate_negative",
+                "nn.functional.pixel_shuffle",
+                "nn.functional.channel_shuffle",
+            ),
+        }.items()
+        for op in ops
+    },
+    ("column-major", "normal", None): "strides are those of torch's meta function; the CPU's come out row-major",
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
 

@@ -28,6 +28,11 @@ FACTORIES = {
     "eye": lambda d: torch.eye(3, 5, device=d),
     "eye of bools": lambda d: torch.eye(4, dtype=torch.bool, device=d),
     "full": lambda d: torch.full((2, 3), 7, device=d),
+    "full of 2^63 and more": lambda d: torch.full((2,), 2**63 + 5, dtype=torch.uint64, device=d),
+    "full of floats of 2^63": lambda d: torch.full((2,), 2**63 + 5, dtype=torch.float64, device=d),
+    "full of bools of 2^63": lambda d: torch.full((2,), 2**63 + 5, dtype=torch.bool, device=d),
+    "times 2^63 and more": lambda d: torch.ones(2, device=d) * (2**63 + 5),
+    "equal to 2^63 and more": lambda d: torch.full((2,), 2**64 - 1, dtype=torch.uint64, device=d) == 2**64 - 1,
     "range": lambda d: torch.range(1, 4, 0.5, device=d),
 }
 

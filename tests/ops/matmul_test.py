@@ -113,6 +113,8 @@ def test_distances(p, rows):
 
     assert_same(with_gradient, x, y, rtol=1e-4, atol=1e-3 if p == 2.0 and rows > 25 else 1e-5, zero_signs=False)
 
+    assert_same(lambda x, y: torch.cdist(x, y, p), x[..., :0], y[..., :0])
+
     def of_pairs(x):
         x = x.requires_grad_()
         d = torch.nn.functional.pdist(x, p)

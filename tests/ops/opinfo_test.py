@@ -1,8 +1,9 @@
 """Every op against CPU, on PyTorch's own OpInfo samples.
 
 `make test` takes a few samples per op and dtype (OPINFO_SAMPLES), one on the second CPU plugin; `make opinfo`: all.
-What is known to differ stands in expected.py with its reason, and nothing else may differ: an entry that passes fails
-the test as well.
+Strides are compared as well: compiled programs contain views that assume those of PyTorch's own kernels. What is known
+to differ stands in expected.py with its reason, and nothing else may differ: an entry that passes fails the test as
+well.
 """
 
 import os
@@ -43,12 +44,22 @@ def gradient_cases():
             yield pytest.param(*case.values, id=case.id)
 
 
+def as_it_lies(x):
+    """The tensor on `tpu`, with the same strides and offset also where it is not dense."""
+    is_plain = x.layout == torch.strided and not x.is_conj() and not x.is_neg()
+    if not is_plain or torch.empty_like(x).stride() == x.stride():
+        return x.to("tpu")
+    storage = x.untyped_storage()
+    whole = torch.empty(0, dtype=x.dtype).set_(storage, 0, (storage.nbytes() // x.itemsize,))
+    return whole.to("tpu").as_strided(x.shape, x.stride(), x.storage_offset())
+
+
 def on_device(tree):
     """Tensors moved to `tpu`, and the device `cpu` among the arguments replaced."""
 
     def move(x):
         if isinstance(x, torch.Tensor):
-            return x.detach().to("tpu").requires_grad_(x.requires_grad)
+            return as_it_lies(x.detach()).requires_grad_(x.requires_grad)
         if isinstance(x, torch.device) or (isinstance(x, str) and x == "cpu"):
             return torch.device("tpu")
         return x
@@ -65,8 +76,14 @@ def outcome(op, arguments):
         return None, error
 
 
-def check_sample(op, dtype, sample):
-    arguments = (sample.input, sample.args, sample.kwargs)
+def strides_of(x):
+    """Those that mean something."""
+    if x.layout != torch.strided or x.numel() < 2:
+        return []
+    return [stride for size, stride in zip(x.shape, x.stride(), strict=True) if size > 1]
+
+
+def check_sample(op, arguments):
     on_tpu = on_device(arguments)  # before the call, which may write into its arguments
     want, refused = outcome(op, arguments)
     got, error = outcome(op, on_tpu)
@@ -84,15 +101,15 @@ def check_sample(op, dtype, sample):
             continue
         assert g.device.type == ("tpu" if w.device.type == "cpu" else w.device.type)
         assert (g.dtype, g.shape, g.layout) == (w.dtype, w.shape, w.layout)
+        assert strides_of(g) == strides_of(w), f"strides of {tuple(w.shape)}"
         if random:
             continue
         rtol, atol = expected.tolerance(op.full_name, w.dtype)
         torch.testing.assert_close(g.cpu(), w, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def check_gradient(op, sample):
+def check_gradient(op, arguments):
     """The gradient of a fixed weighting of the outputs, for every input that asks for one."""
-    arguments = (sample.input, sample.args, sample.kwargs)
     grads = []
     for first, args, kwargs in (arguments, on_device(arguments)):
         leaves = [x for x in tree_flatten((first, args, kwargs))[0] if isinstance(x, torch.Tensor) and x.requires_grad]
@@ -103,18 +120,60 @@ def check_gradient(op, sample):
         weights = []
         for x in outs:
             ramp = torch.linspace(0.5, 1.5, x.numel(), dtype=torch.float32).reshape(x.shape)
-            weights.append(ramp.to(x.dtype).to(x.device))
+            weights.append(torch.empty_like(x, device="cpu").copy_(ramp).to(x.device))
         grads.append(torch.autograd.grad(outs, leaves, weights, allow_unused=True))
     for w, g in zip(*grads, strict=True):
         assert (w is None) == (g is None)
         if w is not None:
+            assert strides_of(g) == strides_of(w), f"strides of a gradient of {tuple(w.shape)}"
             rtol, atol = expected.tolerance(op.full_name, w.dtype)
             torch.testing.assert_close(g.cpu(), w, rtol=10 * rtol, atol=10 * atol, equal_nan=True)
 
 
 def samples_of(op, dtype, requires_grad, count):
+    """Arguments: the first one, the others, those with a name."""
     torch.manual_seed(0)
-    return list(islice(op.sample_inputs("cpu", dtype, requires_grad=requires_grad), count))
+    samples = islice(op.sample_inputs("cpu", dtype, requires_grad=requires_grad), count)
+    return [(sample.input, sample.args, sample.kwargs) for sample in samples]
+
+
+def column_major(x):
+    backwards = tuple(range(x.dim()))[::-1]
+    return x.permute(backwards).contiguous().permute(backwards)
+
+
+def channels_last(x):
+    return x.contiguous(memory_format=torch.channels_last if x.dim() == 4 else torch.channels_last_3d)
+
+
+LAYOUTS = {"column-major": (column_major, range(2, 10)), "channels_last": (channels_last, (4, 5))}
+
+
+def laid_out(arguments, layout):
+    """The tensors that have a fitting rank rearranged in memory, or None where that changes nothing."""
+    rearrange, ranks = LAYOUTS[layout]
+    changed = False
+
+    def lay_out(x):
+        nonlocal changed
+        if not isinstance(x, torch.Tensor) or x.layout != torch.strided or x.dim() not in ranks or x.numel() < 2:
+            return x
+        other = rearrange(x.detach())
+        changed |= strides_of(other) != strides_of(x)
+        return other.requires_grad_(x.requires_grad)
+
+    rearranged = tree_map(lay_out, arguments)
+    return rearranged if changed else None
+
+
+def elements_in(arguments):
+    return sum(x.numel() for x in tree_flatten(arguments)[0] if isinstance(x, torch.Tensor))
+
+
+def largest_laid_out(op, dtype, requires_grad, layout):
+    """Of the first samples the one with most elements: small ones have few strides that tell layouts apart."""
+    samples = [laid_out(arguments, layout) for arguments in samples_of(op, dtype, requires_grad, 12)]
+    return max(filter(None, samples), key=elements_in, default=None)
 
 
 def expecting(kind, op, dtype, check):
@@ -139,8 +198,8 @@ def quiet_host_ops():
 @pytest.mark.parametrize(("op", "dtype"), cases())
 def test_forward(op, dtype):
     def check():
-        for sample in samples_of(op, dtype, False, SAMPLES):
-            check_sample(op, dtype, sample)
+        for arguments in samples_of(op, dtype, False, SAMPLES):
+            check_sample(op, arguments)
 
     expecting("forward", op, dtype, check)
 
@@ -148,7 +207,32 @@ def test_forward(op, dtype):
 @pytest.mark.parametrize(("op", "dtype"), gradient_cases())
 def test_gradient(op, dtype):
     def check():
-        for sample in samples_of(op, dtype, True, max(1, SAMPLES // 3)):
-            check_gradient(op, sample)
+        for arguments in samples_of(op, dtype, True, max(1, SAMPLES // 3)):
+            check_gradient(op, arguments)
 
     expecting("gradient", op, dtype, check)
+
+
+def layout_cases():
+    for op in op_db:
+        dtype = torch.float32 if torch.float32 in op.supported_dtypes("cpu") else torch.int64
+        if not expected.is_left_out(op.full_name) and dtype in op.supported_dtypes("cpu"):
+            for layout in LAYOUTS:
+                yield pytest.param(op, dtype, layout, id=f"{op.full_name}-{layout}")
+
+
+@pytest.mark.parametrize(("op", "dtype", "layout"), layout_cases())
+def test_layout(op, dtype, layout):
+    """Other memory formats of the arguments give the values and the strides that they give on the CPU."""
+    arguments = largest_laid_out(op, dtype, False, layout)
+    if arguments is None:
+        pytest.skip("no sample of this rank")
+    expecting(layout, op, dtype, lambda: check_sample(op, arguments))
+
+
+@pytest.mark.parametrize(("op", "dtype"), gradient_cases())
+def test_gradient_of_channels_last(op, dtype):
+    arguments = largest_laid_out(op, dtype, True, "channels_last")
+    if arguments is None:
+        pytest.skip("no sample of four or five dimensions")
+    expecting("gradient of channels_last", op, dtype, lambda: check_gradient(op, arguments))

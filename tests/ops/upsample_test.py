@@ -36,6 +36,17 @@ def test_interpolate(mode, antialias):
         assert_same(lambda x, factor=factor: resize(x, scale_factor=factor), x, rtol=1e-5, atol=1e-4)
 
 
+def test_antialias_of_bytes_runs_on_the_host(python):
+    """The warning is the first of its process and made in a call through torch.ops, where torch catches none."""
+    code = """
+        import torch
+        x = (torch.arange(2 * 3 * 8 * 8) % 251).reshape(2, 3, 8, 8).to(torch.uint8)
+        resize = lambda x: torch.ops.aten._upsample_bilinear2d_aa(x, [4, 4], False, None, None)
+        assert torch.equal(resize(x.to("tpu")).cpu(), resize(x))
+    """
+    assert "_upsample_bilinear2d_aa" in python(code, TORCH_TPU_HOST_OPS="warn")[1]
+
+
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize(("mode", "rank"), [("bilinear", 2), ("nearest", 2), ("bilinear", 3), ("nearest", 3)])

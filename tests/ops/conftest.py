@@ -1,0 +1,67 @@
+"""Which test exercises which row.
+
+rows.txt names for every row a test that compares its numbers; `RECORD_ROWS=1 pytest -n 0 tests/ops` writes it. A test
+that rows.txt names fails when it does not run its rows, and registry_test.py when a row or a test is missing.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch_tpu._C as core
+
+FILE = Path(__file__).with_name("rows.txt")
+IS_RECORDING = "RECORD_ROWS" in os.environ
+NOT_NUMERIC = ("registry_test.py", "limits_test.py")
+
+wanted = {}  # test -> rows that it must run
+met = {}  # test -> rows that it ran, while recording
+
+
+def pytest_configure():
+    # Other numbers of samples meet other rows.
+    if IS_RECORDING or "OPINFO_SAMPLES" in os.environ:
+        return
+    for line in FILE.read_text().splitlines():
+        row, test = line.split("\t")
+        wanted.setdefault(test, set()).add(row)
+
+
+def lowered_since(before):
+    return {row for row, count in core.lowered_rows().items() if count > before.get(row, 0)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    test = f"{item.path.name}::{item.name}"
+    if IS_RECORDING:
+        core.clear_programs()  # a row is lowered where its program is not there yet
+    elif test not in wanted:
+        return (yield)
+    before = core.lowered_rows()
+    result = yield
+    if IS_RECORDING:
+        if item.path.name not in NOT_NUMERIC:
+            met[test] = lowered_since(before)
+        return result
+    missing = wanted[test] - lowered_since(before)
+    if missing:  # an earlier test may have left their programs
+        core.clear_programs()
+        before = core.lowered_rows()
+        item.runtest()
+        missing -= lowered_since(before)
+    assert not missing, f"rows.txt says that this test runs {sorted(missing)}, see conftest.py"
+    return result
+
+
+def pytest_sessionfinish():
+    if not IS_RECORDING:
+        return
+    lines = []
+    for row, _, _ in core.rows():
+        tests = [test for test, rows in met.items() if row in rows]
+        # The test of the op's own name, or one that does little else.
+        base = row.partition(".")[0].strip("_")
+        if tests:
+            lines.append(f"{row}\t{min(tests, key=lambda test: (base not in test, len(met[test]), test))}\n")
+    FILE.write_text("".join(lines))
