@@ -113,6 +113,7 @@ def main():
     table.add_row("test accuracy", f"{tpu_accuracy:.1%}", f"{cpu_accuracy:.1%}")
     table.add_row("steady steps per second", f"{tpu_speed:.0f}", f"{cpu_speed:.0f}")
     table.add_row("programs compiled", str(after["compiles"] - before["compiles"]), "")
+    table.add_row("programs from disk", str(after["disk_hits"] - before["disk_hits"]), "")
     table.add_row("seconds compiling", f"{after['compile_seconds'] - before['compile_seconds']:.1f}", "")
     table.add_row(f"losses of {COMPARED_STEPS} steps", f"differ by at most {difference:.1e} relative", "")
     console.print(table)

@@ -1,8 +1,10 @@
 """Settings for all Python tests. Markers and the time limit per test are in pyproject.toml."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -14,6 +16,15 @@ _begin = time.monotonic()
 # Before torch is imported, here and in subprocesses: tests run side by side, and the threads of one OpenMP team that
 # wait for each other on a busy machine make the runs on the CPU up to 20 times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_configure(config):
+    """One cache directory per run, shared by its workers and their subprocesses: no program is compiled twice, and what
+    an earlier run left hides nothing."""
+    if not hasattr(config, "workerinput"):
+        directory = tempfile.mkdtemp(prefix="torch_tpu_tests_")
+        os.environ["TORCH_TPU_CACHE_DIR"] = directory
+        config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -38,7 +49,7 @@ def mode(request):
         yield request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def python():
     """A fresh interpreter, for what can happen only once per process."""
 

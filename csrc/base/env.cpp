@@ -20,6 +20,7 @@ const std::vector<Variable>& table() {
       {"TORCH_TPU_MODE", "strict", "strict | fused: run each op at once, or record ops and run them as one program"},
       {"TORCH_TPU_SEGMENT_OPS", "2000", "most ops that the deferred modes record before they run them"},
       {"TORCH_TPU_CACHE_DIR", "", "directory for files that outlive the process, `off` for none (~/.cache/torch_tpu)"},
+      {"TORCH_TPU_CACHE_BYTES", "1073741824", "most bytes of compiled programs in that directory, 0 keeps none there"},
       {"TORCH_TPU_CACHE_PROGRAMS", "8192", "most executables that are kept loaded"},
   };
   return rows;

@@ -65,7 +65,8 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
   flights_.erase(key);
   landed_.notify_all();
   if (flight->error) rethrow(flight->error);
-  if (flight->entry->is_compiled) ++stats_.compiles;
+  if (flight->entry->origin == Entry::Origin::Compiled) ++stats_.compiles;
+  if (flight->entry->origin == Entry::Origin::Disk) ++stats_.disk_hits;
   stats_.compile_seconds += flight->entry->compile_seconds;
   keep(flight->entry);
   return flight->entry;
@@ -86,7 +87,7 @@ void Cache::clear() {
 Stats Cache::stats() const {
   std::lock_guard<std::mutex> lock(mutex_);
   Stats stats = stats_;
-  for (const auto& slot : slots_) stats.entries += slot.second.entry->is_compiled ? 1 : 0;
+  for (const auto& slot : slots_) stats.entries += slot.second.entry->origin != Entry::Origin::Lowered ? 1 : 0;
   return stats;
 }
 
@@ -95,7 +96,7 @@ std::vector<std::pair<std::string, double>> Cache::list() const {
   std::vector<std::pair<std::string, double>> rows;
   for (const Hash128& key : uses_) {
     const Entry& entry = *slots_.at(key).entry;
-    if (entry.is_compiled) rows.emplace_back(entry.name, entry.compile_seconds);
+    if (entry.origin != Entry::Origin::Lowered) rows.emplace_back(entry.name, entry.compile_seconds);
   }
   return rows;
 }

@@ -21,16 +21,20 @@ namespace tpu::cache {
 struct Entry {
   virtual ~Entry() = default;
 
+  /// Where the program came from. Lowered: it has none, it is only a description, which no count or list shows.
+  enum class Origin : uint8_t { Compiled, Disk, Lowered };
+
   Hash128 key;
   std::string name;  // for people: `aten::add.out f32[2, 3]`
   pjrt::Executable executable;
   double compile_seconds = 0;
-  bool is_compiled = true;  // false: only a description, which no count or list shows
+  Origin origin = Origin::Compiled;
 };
 
 struct Stats {
   int64_t requests = 0;  // fetches that reached the shared map (a thread's own memo answers first)
   int64_t hits = 0;
+  int64_t disk_hits = 0;
   int64_t compiles = 0;
   double compile_seconds = 0;
   int64_t evictions = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "engine/plan_file.h"
 #include "engine/runtime.h"
 
 namespace tpu::engine {
@@ -77,14 +78,28 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
   log::at(3, "graph\n", to_string(graph));
   std::string text = describe(*plan, graph);
   log::at(4, text);
-  for (const graph::Output& output : plan->outputs)
-    if (output.resized) return plan;
+  for (const graph::Output& output : plan->outputs) {
+    if (!output.resized) continue;
+    plan->origin = cache::Entry::Origin::Lowered;
+    return plan;
+  }
   device.expect_room(plan->output_bytes);
 
   auto begin = std::chrono::steady_clock::now();
   plan->executable = device.client().compile(text);
   plan->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   log::at(2, "compiled in ", plan->compile_seconds * 1e3, " ms: ", plan->name);
+  return plan;
+}
+
+std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const graph::Graph& graph) {
+  if (std::shared_ptr<Plan> plan = load_plan(key)) {
+    log::at(3, "graph\n", to_string(graph));
+    if (log::level() >= 4) log::at(4, graph::lower(graph, Runtime::get().configuration().settings).text);
+    return plan;
+  }
+  std::shared_ptr<Plan> plan = compile(device, graph);
+  if (plan->executable) store_plan(key, *plan);
   return plan;
 }
 
@@ -105,7 +120,7 @@ Plan* make_description(const Hash128& description, const graph::Graph& graph) {
     auto plan = std::make_shared<Plan>();
     log::at(5, "description of\n", to_string(graph));
     describe(*plan, graph);
-    plan->is_compiled = false;
+    plan->origin = cache::Entry::Origin::Lowered;
     plan->graph = graph;
     return plan;
   });
@@ -116,8 +131,8 @@ Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph) {
   std::shared_ptr<cache::Entry> entry;
   {
     Blocking blocking;
-    entry =
-        Runtime::get().programs().fetch(key, [&]() -> std::shared_ptr<cache::Entry> { return compile(device, graph); });
+    entry = Runtime::get().programs().fetch(
+        key, [&]() -> std::shared_ptr<cache::Entry> { return load_or_compile(key, device, graph); });
   }
   return memo().keep(key, std::static_pointer_cast<Plan>(entry));
 }

@@ -9,11 +9,9 @@
 
 namespace tpu::engine {
 
-/// Without an executable it is a *description*: the types of the outputs and what else recording the op needs, or, when
-/// an `out=` tensor must be resized first, only the logical types.
-struct Plan : cache::Entry, std::enable_shared_from_this<Plan> {
-  /// What it was made of, where that is needed again: always in a description.
-  graph::Graph graph;
+/// What running a program takes besides the program. A field added here must be added in plan_file.cpp, or that does
+/// not compile.
+struct Binding {
   std::vector<graph::RuntimeArgument> arguments;
   std::vector<graph::Output> outputs;
   std::vector<graph::Check> checks;
@@ -27,6 +25,13 @@ struct Plan : cache::Entry, std::enable_shared_from_this<Plan> {
   bool is_heavy = false;
 };
 
+/// Without an executable it is a *description*: the types of the outputs and what else recording the op needs, or, when
+/// an `out=` tensor must be resized first, only the logical types.
+struct Plan : cache::Entry, Binding, std::enable_shared_from_this<Plan> {
+  /// What it was made of, where that is needed again: in a description only.
+  graph::Graph graph;
+};
+
 /// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
 /// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);
@@ -34,7 +39,8 @@ Plan* find_plan(const Hash128& key);
 Hash128 description_key(const Hash128& key);
 /// Lowers the graph and keeps the description under `description`; nothing is compiled.
 Plan* make_description(const Hash128& description, const graph::Graph& graph);
-/// Lowers, compiles and keeps the plan of `key`; waits when another thread is doing so. Releases the GIL.
+/// Keeps the plan of `key`, loaded from disk or lowered and compiled; waits when another thread is doing so. Releases
+/// the GIL.
 Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph);
 
 }  // namespace tpu::engine

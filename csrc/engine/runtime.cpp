@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "engine/live.h"
@@ -39,12 +40,26 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
   return hasher.finish();
 }
 
+// Under one build and one machine hash: everything else that a program depends on is in its key.
+Hash128 disk_build(const pjrt::Plugin& plugin) {
+  Hasher hasher;
+  hasher.add(build_id());
+  hasher.add(plugin.machine_hash());
+  return hasher.finish();
+}
+
+std::string program_directory() {
+  std::string directory = pjrt::cache_directory();
+  return directory.empty() ? "" : directory + "/programs";
+}
+
 }  // namespace
 
 Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
     : plugin_(plugin),
       client_(std::move(client)),
-      programs_(static_cast<size_t>(env::integer("TORCH_TPU_CACHE_PROGRAMS"))) {
+      programs_(static_cast<size_t>(env::integer("TORCH_TPU_CACHE_PROGRAMS"))),
+      disk_(program_directory(), env::integer("TORCH_TPU_CACHE_BYTES"), disk_build(plugin)) {
   workarounds_ = pjrt::self_test(*client_);
   for (const auto& device : client_->devices())
     devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));

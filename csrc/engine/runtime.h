@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/cache.h"
+#include "cache/disk.h"
 #include "engine/device.h"
 #include "ops/context.h"
 #include "pjrt/client.h"
@@ -37,6 +38,7 @@ class Runtime {
   pjrt::Client& client() { return *client_; }
   const pjrt::Workarounds& workarounds() const { return workarounds_; }
   cache::Cache& programs() { return programs_; }
+  cache::Disk& disk() { return disk_; }
   int device_count() const { return static_cast<int>(devices_.size()); }
   /// Error(InvalidArgument) for an index that does not exist.
   Device& device(int ordinal);
@@ -63,6 +65,7 @@ class Runtime {
   pjrt::Workarounds workarounds_;
   std::vector<std::unique_ptr<Device>> devices_;
   cache::Cache programs_;
+  cache::Disk disk_;
   std::mutex configure_mutex_;
   std::vector<std::unique_ptr<Configuration>> configurations_;  // all that were ever in force: readers hold no lock
   std::atomic<const Configuration*> configuration_{nullptr};

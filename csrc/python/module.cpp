@@ -303,10 +303,18 @@ void define_programs(py::module_& module) {
         cache::Stats stats = engine::Runtime::is_started() ? engine::Runtime::get().programs().stats() : cache::Stats();
         counts["requests"] = stats.requests;
         counts["hits"] = stats.hits;
+        counts["misses"] = stats.compiles + stats.disk_hits;
+        counts["disk_hits"] = stats.disk_hits;
         counts["compiles"] = stats.compiles;
         counts["compile_seconds"] = stats.compile_seconds;
         counts["evictions"] = stats.evictions;
         counts["entries"] = stats.entries;
+        cache::DiskStats disk =
+            engine::Runtime::is_started() ? engine::Runtime::get().disk().stats() : cache::DiskStats();
+        counts["disk_misses"] = disk.misses;
+        counts["disk_removed"] = disk.removed;
+        counts["disk_bytes_read"] = disk.bytes_read;
+        counts["disk_bytes_written"] = disk.bytes_written;
         return counts;
       },
       "Counts of the program cache.");

@@ -340,12 +340,20 @@ def set_rng_state_all(states: list[torch.Tensor]) -> None:
 
 
 def cache_stats() -> dict[str, int | float]:
-    """Counts of the program cache: requests, hits, compiles, compile_seconds, evictions, entries."""
+    """Counts of the program cache since the start.
+
+    `requests` reached the map that all threads share (each thread finds what it ran before by itself, uncounted), and
+    `hits` of them were answered there. `misses` are the programs that were new to this process: found on disk
+    (`disk_hits`) or compiled (`compiles`, `compile_seconds` together). `entries` are kept in memory now, `evictions`
+    left it, because TORCH_TPU_CACHE_PROGRAMS are kept at most. Of the files, `disk_misses` were not there or not
+    usable, `disk_removed` were damaged or made room; `disk_bytes_read` and `disk_bytes_written` are sizes of programs.
+    See docs/caching.md.
+    """
     return _C.cache_stats()
 
 
 def programs() -> list[tuple[str, float]]:
-    """Name and compile time in seconds of every compiled program that is kept, most recently used first."""
+    """Name and compile time in seconds (0 when it came from disk) of every program that is kept, last used first."""
     return _C.programs()
 
 

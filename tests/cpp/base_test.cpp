@@ -1,10 +1,14 @@
 // base: element types and their facts, Dims and Type, InlineVector, hashes, errors, parameters, the environment table,
-// warnings.
+// warnings, structs as bytes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 #include <set>
+#include <vector>
 
+#include "base/archive.h"
+#include "base/build_id.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -327,6 +331,80 @@ TEST(Log, WarnsOncePerText) {
   log::warn_once("base_test: a");
   log::set_warning_sink(nullptr);
   EXPECT_EQ(seen, (std::vector<std::string>{"base_test: a", "base_test: b"}));
+}
+
+TEST(BuildId, IsOneOfThisProgram) {
+  EXPECT_NE(build_id(), Hash128());
+  EXPECT_EQ(build_id(), build_id());
+}
+
+// ------------------------------------------------------------------------------------------------ structs as bytes
+
+struct Pair {
+  std::string name;
+  std::vector<Type> types;
+};
+
+}  // namespace
+
+void describe(auto& archive, Like<Pair> auto& pair) {
+  auto& [name, types] = pair;
+  archive(name, types);
+}
+
+namespace {
+
+struct Everything {
+  bool yes = true;
+  double real = -0.5;
+  int64_t least = std::numeric_limits<int64_t>::min();
+  E element = E::BF16;
+  Dims many{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<Pair> pairs{{"a", {}}, {std::string("\0b", 2), {{E::F64, {2, 0}}, {E::Pred, {}}}}};
+};
+
+void read(ByteReader& reader, Everything& into) {
+  reader(into.yes, into.real, into.least, into.element, into.many, into.pairs);
+}
+
+TEST(Archive, ComesBackAsItWas) {
+  const Everything given;
+  ByteWriter writer;
+  writer(given.yes, given.real, given.least, given.element, given.many, given.pairs);
+  std::string bytes = writer.bytes() + "rest";
+  ByteReader reader(bytes);
+  Everything got{false, 0, 0, E::F32, {}, {}};
+  read(reader, got);
+  EXPECT_EQ(got.yes, given.yes);
+  EXPECT_EQ(got.real, given.real);
+  EXPECT_EQ(got.least, given.least);
+  EXPECT_EQ(got.element, given.element);
+  EXPECT_EQ(got.many, given.many);
+  ASSERT_EQ(got.pairs.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(got.pairs[i].name, given.pairs[i].name);
+    EXPECT_EQ(got.pairs[i].types, given.pairs[i].types);
+  }
+  EXPECT_EQ(reader.rest(), "rest");
+}
+
+TEST(Archive, AnyShorterRecordIsRefused) {
+  const Everything given;
+  ByteWriter writer;
+  writer(given.yes, given.real, given.least, given.element, given.many, given.pairs);
+  for (size_t size = 0; size < writer.bytes().size(); ++size) {
+    std::string bytes = writer.bytes().substr(0, size);
+    ByteReader reader(bytes);
+    Everything got;
+    EXPECT_THROW(read(reader, got), Error) << size;
+  }
+}
+
+TEST(Archive, AWrongSizeAllocatesNothing) {
+  std::string bytes(8, '\xff');
+  std::vector<int64_t> numbers;
+  EXPECT_THROW(ByteReader{bytes}(numbers), Error);
+  EXPECT_TRUE(numbers.empty());
 }
 
 }  // namespace

@@ -551,6 +551,14 @@ TEST_P(Cpu, SerializedProgramsLoadAgain) {
     EXPECT_EQ(read(run(loaded, device(ordinal), {a.raw(), a.raw()})), (std::vector<float>{2, 4, 6, 8}));
   }
   EXPECT_EQ(error_of([&] { client->deserialize("garbage"); }).first, to_string(ErrorCode::Plugin));
+  // Donation is kept.
+  Executable in_place = client->deserialize(client->compile(kAddInPlace).serialize());
+  Buffer a = ones(), b = ones();
+  a.await_ready();
+  const void* address = a.host_pointer();
+  Buffer sum = run(in_place, device(), {a.raw(), b.raw()});
+  EXPECT_TRUE(a.is_deleted());
+  EXPECT_EQ(sum.host_pointer(), address);
 }
 
 TEST_P(Cpu, ErrorsAreTypedAndCarryTheText) {

@@ -54,7 +54,7 @@ def test_a_schedule_compiles_once():
     trained(kind, options, "tpu")
     before = torch.tpu.cache_stats()
     trained(kind, options, "tpu")
-    assert torch.tpu.cache_stats()["compiles"] == before["compiles"]
+    assert torch.tpu.cache_stats()["misses"] == before["misses"]
 
 
 def scaled_steps(device, fused):
