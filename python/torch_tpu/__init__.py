@@ -69,8 +69,16 @@ def _register() -> None:
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     tpu._follow_optimizers()
+    torch.compiler.set_default_backend(_default_backend)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
+
+
+def _default_backend(gm, example_inputs, **kwargs):
+    """What torch.compile uses when no backend is named: see torch_tpu/compiler.py."""
+    from torch_tpu import compiler
+
+    return compiler.default_backend(gm, example_inputs, **kwargs)
 
 
 def _find_plugin():

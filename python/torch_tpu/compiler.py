@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -57,13 +58,14 @@ def tpu_backend(gm: fx.GraphModule, example_inputs: Sequence[Any], *, mode: str 
         known = ", ".join(sorted(_OPTIONS)) or "there are none"
         raise ValueError(f"torch.compile for tpu: unknown options {', '.join(unknown)} (known: {known})")
     from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch._aot_autograd.utils import register_graphsafe_rng_device_type
     from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-    compile_ = functools.partial(_compile, keeps_inputs=False)
+    register_graphsafe_rng_device_type("tpu")  # activation checkpointing saves the generator's state in the graph
     return aot_autograd(
-        fw_compiler=compile_,
-        bw_compiler=compile_,
-        inference_compiler=compile_,
+        fw_compiler=_compile,
+        bw_compiler=_compile,
+        inference_compiler=_compile,
         partition_fn=min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,
     )(gm, example_inputs)
@@ -75,11 +77,6 @@ def default_backend(gm: fx.GraphModule, example_inputs: Sequence[Any], mode=None
         return tpu_backend(gm, example_inputs, mode=mode, options=options)
     # The registered name takes neither mode nor options: torch hands them to inductor through this class.
     return torch._TorchCompileInductorWrapper(mode, options, None)(gm, example_inputs)
-
-
-def register() -> None:
-    """Makes `default_backend` the default. Called at autoload; imports no compiler."""
-    torch.compiler.set_default_backend(default_backend)
 
 
 def _is_tpu(value: Any) -> bool:
@@ -105,10 +102,9 @@ def _touches_tpu(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> bool:
     return False
 
 
-def _compile(gm: fx.GraphModule, example_inputs: Sequence[Any], *, keeps_inputs: bool) -> Callable:
+def _compile(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable:
     from torch._functorch.aot_autograd import make_boxed_func
 
-    del keeps_inputs
     _counts.graphs += 1
     return make_boxed_func(_Graph(gm))
 
@@ -120,8 +116,7 @@ class _Interpreter(fx.Interpreter):
 
     def run_node(self, node: fx.Node) -> Any:
         self.node = node
-        result = super().run_node(node)
-        return result
+        return super().run_node(node)
 
 
 @contextlib.contextmanager
@@ -142,15 +137,21 @@ class _Graph:
 
     def __init__(self, gm: fx.GraphModule):
         self.gm = gm
+        (output,) = (node for node in gm.graph.nodes if node.op == "output")
+        self.is_single = isinstance(output.args[0], fx.Node)  # a part's only result, without a list around it
+        self.output_nodes = [output.args[0]] if self.is_single else list(output.args[0])
         self.device: int | None = None
         self.program: _C.Program | None = None
         self.others: dict[int, list[Any]] = {}  # salt -> results that are no tensors, in their places
         self.parts: Callable | None = None
+        if (node := next(filter(_swaps_generator, gm.graph.nodes), None)) is not None and len(_ops(gm)) > 1:
+            self.parts = _split(gm, node)
         self.cpu_outputs: dict[int, list[bool]] = {}
 
     def __call__(self, *inputs: Any) -> Any:
         if self.parts is not None:
-            return self.parts(*inputs)
+            results = self.parts(*inputs)
+            return [results] if self.is_single else results
         tensors, salt, copied = self._sort(inputs)
         if self.program is None:
             self.program = _C.Program(self.device)
@@ -225,7 +226,7 @@ class _Graph:
                 results = interpreter.run(*arguments)
                 results = [results] if isinstance(results, torch.Tensor) else list(results)
                 results = self._as_promised(results)
-                self.cpu_outputs[salt] = [isinstance(r, torch.Tensor) and r.device.type != "tpu" for r in self._devices(results)]
+                on_cpu = self._promised_on_cpu(results)
                 results = [self._on_device(result) for result in results]
                 self.program.finish([r if isinstance(r, torch.Tensor) else None for r in results])
             except Exception:
@@ -236,11 +237,18 @@ class _Graph:
                 raise
             finally:
                 generator.set_state(state)
+        self.cpu_outputs[salt] = on_cpu
         self.others[salt] = [None if isinstance(r, torch.Tensor) else r for r in results]
         _counts.programs += 1
 
-    def _devices(self, results):
-        return results
+    def _promised_on_cpu(self, results: list[Any]) -> list[bool]:
+        """Which results the graph promises as CPU tensors: optimizer step counters, for instance."""
+        on_cpu = []
+        for node, result in zip(self.output_nodes, results, strict=True):
+            fake = node.meta.get("val") if isinstance(node, fx.Node) else None
+            device = fake.device if isinstance(fake, torch.Tensor) else getattr(result, "device", None)
+            on_cpu.append(isinstance(result, torch.Tensor) and device is not None and device.type == "cpu")
+        return on_cpu
 
     def _on_device(self, result: Any) -> Any:
         if isinstance(result, torch.Tensor) and result.device.type != "tpu":
@@ -249,11 +257,8 @@ class _Graph:
 
     def _as_promised(self, results: list[Any]) -> list[Any]:
         """Results with the strides of the graph's fake values: what comes after the graph was built for them."""
-        (output,) = (node for node in self.gm.graph.nodes if node.op == "output")
-        nodes = output.args[0]
-        nodes = [nodes] if isinstance(nodes, fx.Node) else list(nodes)
         promised = []
-        for node, result in zip(nodes, results, strict=True):
+        for node, result in zip(self.output_nodes, results, strict=True):
             fake = node.meta.get("val") if isinstance(node, fx.Node) else None
             if isinstance(fake, torch.Tensor) and isinstance(result, torch.Tensor) and all(isinstance(s, int) for s in fake.stride()):
                 differs = any(a != b for n, a, b in zip(result.shape, fake.stride(), result.stride(), strict=True) if n > 1)
@@ -266,6 +271,15 @@ class _Graph:
 class _Split(Exception):
     def __init__(self, node: fx.Node):
         self.node = node
+
+
+def _ops(gm: fx.GraphModule) -> list[fx.Node]:
+    return [node for node in gm.graph.nodes if node.op == "call_function" and node.target is not operator.getitem]
+
+
+def _swaps_generator(node: fx.Node) -> bool:
+    """An op that runs with a generator given as input: which one is known at each call only, so it runs by itself."""
+    return node.op == "call_function" and node.target is torch._prims.rng_prims.graphsafe_run_with_rng_state
 
 
 def _hashable(value: Any) -> Any:
@@ -286,10 +300,15 @@ def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
     _counts.splits[name] = _counts.splits.get(name, 0) + 1
     place = {n: i for i, n in enumerate(gm.graph.nodes)}
     at = place[node]
-    parts = split_module(gm, None, lambda n: (place[n] > at) + (place[n] >= at), keep_original_order=True)
+
+    def part_of(other: fx.Node) -> int:
+        if other is node or (other.target is operator.getitem and other.args[0] is node):  # a list does not leave a part
+            return 1
+        return 2 if place[other] > at else 0
+
+    parts = split_module(gm, None, part_of, keep_original_order=True)
     for child_name, child in list(parts.named_children()):
-        holds_node = any(n.op == "call_function" and n.name == node.name for n in child.graph.nodes)
-        if isinstance(child, fx.GraphModule) and not holds_node:
+        if isinstance(child, fx.GraphModule) and child_name in ("submod_0", "submod_2"):
             setattr(parts, child_name, _Part(child))
     return parts.forward
 
@@ -297,10 +316,8 @@ def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
 class _Part(torch.nn.Module):
     def __init__(self, gm: fx.GraphModule):
         super().__init__()
-        self.graph_of_part = _Graph(gm)
-        (output,) = (node for node in gm.graph.nodes if node.op == "output")
-        self.is_single = isinstance(output.args[0], fx.Node)
+        self.part = _Graph(gm)
 
     def forward(self, *inputs: Any) -> Any:
-        results = self.graph_of_part(*inputs)
-        return results[0] if self.is_single else results
+        results = self.part(*inputs)
+        return results[0] if self.part.is_single else results

@@ -16,6 +16,7 @@ __all__ = [
     "HostOp",
     "Stream",
     "cache_stats",
+    "compile_stats",
     "current_device",
     "current_stream",
     "default_stream",
@@ -421,3 +422,13 @@ def _follow_optimizers() -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         _step_hook = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.cut())
+
+
+# --- torch.compile
+
+
+def compile_stats() -> dict[str, Any]:
+    """What torch.compile made for this device in this process: see `torch_tpu.compiler.stats`."""
+    from torch_tpu import compiler
+
+    return compiler.stats()
