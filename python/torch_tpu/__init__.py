@@ -71,6 +71,16 @@ def _register() -> None:
     tpu._follow_optimizers()
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
+    if torch.distributed.is_available():
+        torch.distributed.Backend.register_backend(
+            "tpu_dist", _create_process_group, extended_api=True, devices=["tpu"]
+        )
+
+
+def _create_process_group(options, backend_options):
+    from torch_tpu import distributed
+
+    return distributed.create_process_group(options, backend_options)
 
 
 def _find_plugin():
