@@ -24,16 +24,15 @@ c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store
 void define_classes(py::module_& module) {
   using dist::Backend;
   py::class_<Backend::Options, c10d::Backend::Options, c10::intrusive_ptr<Backend::Options>>(module,
-                                                                                            "ProcessGroupTPUOptions")
+                                                                                             "ProcessGroupTPUOptions")
       .def(py::init<std::chrono::milliseconds>(), py::arg("timeout"))
-      .def("__deepcopy__", [](const Backend::Options& self, const py::dict&) {
-        return c10::make_intrusive<Backend::Options>(self);
-      });
+      .def("__deepcopy__",
+           [](const Backend::Options& self, const py::dict&) { return c10::make_intrusive<Backend::Options>(self); });
   py::class_<Backend, c10d::Backend, c10::intrusive_ptr<Backend>>(module, "ProcessGroupTPU")
-      .def(py::init([](const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                       std::chrono::milliseconds timeout) {
-             return c10::make_intrusive<Backend>(store, rank, size, timeout);
-           }),
+      .def(py::init(
+               [](const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds timeout) {
+                 return c10::make_intrusive<Backend>(store, rank, size, timeout);
+               }),
            py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
            py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("options", &Backend::getBackendOptions)

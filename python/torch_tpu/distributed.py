@@ -29,7 +29,9 @@ def create_process_group(options, backend_options) -> dist.ProcessGroup:
     the default one, and DistributedDataParallel would look for Gloo.
     """
     if backend_options is not None and not isinstance(backend_options, _C.ProcessGroupTPUOptions):
-        raise TypeError(f"tpu_dist: expected pg_options of ProcessGroupTPU.Options, got {type(backend_options).__name__}")
+        raise TypeError(
+            f"tpu_dist: expected pg_options of ProcessGroupTPU.Options, got {type(backend_options).__name__}"
+        )
     rank, size = options.group_rank, options.group_size
     timeout = options.timeout if backend_options is None else backend_options._timeout
     custom = dist.ProcessGroup.BackendType.CUSTOM
