@@ -109,7 +109,7 @@ class Backend final : public c10d::Backend {
 
   const c10::intrusive_ptr<c10d::Backend> gloo_;
   const c10::intrusive_ptr<Options> options_;
-  uint64_t sequence_ = 0;
+  std::atomic<uint64_t> sequence_{0};  // collectives so far; autograd calls from threads of its own
   std::optional<std::vector<WorkRef>> coalescing_;
   std::mutex channels_mutex_;
   std::map<std::tuple<int, int, bool>, Queue> channels_;

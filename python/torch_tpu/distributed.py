@@ -28,12 +28,11 @@ def create_process_group(options, backend_options) -> dist.ProcessGroup:
     It returns a whole ProcessGroup, which torch then uses as it is: of a lone backend it would not know that it is
     the default one, and DistributedDataParallel would look for Gloo.
     """
-    if backend_options is not None and not isinstance(backend_options, _C.ProcessGroupTPUOptions):
+    if backend_options is not None:
         raise TypeError(
-            f"tpu_dist: expected pg_options of ProcessGroupTPU.Options, got {type(backend_options).__name__}"
+            f"tpu_dist has no pg_options, got a {type(backend_options).__name__}; the time limit is `timeout`"
         )
-    rank, size = options.group_rank, options.group_size
-    timeout = options.timeout if backend_options is None else backend_options._timeout
+    rank, size, timeout = options.group_rank, options.group_size, options.timeout
     custom = dist.ProcessGroup.BackendType.CUSTOM
 
     ours = _C.ProcessGroupTPU(dist.PrefixStore("tpu", options.store), rank, size, timeout)

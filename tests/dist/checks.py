@@ -1,7 +1,8 @@
 """Runs the functions `check_*` of a script on every rank of a torchrun launch.
 
-In: the script's globals; TORCHELASTIC variables. Out: one line per failed check and rank on standard error, exit code 1 if
-there is any. A check that fails on one rank may leave the others waiting; the group's time limit ends that.
+In: the script's globals; on the command line the names of the checks, none for all. Out: the traceback of each failed
+check on standard error, exit code 1 if there is any. A check that fails on one rank may leave the others waiting; the
+group's time limit ends that.
 """
 
 import datetime
