@@ -29,9 +29,8 @@ def create_process_group(options, backend_options) -> dist.ProcessGroup:
     the default one, and DistributedDataParallel would look for Gloo.
     """
     if backend_options is not None:
-        raise TypeError(
-            f"tpu_dist has no pg_options, got a {type(backend_options).__name__}; the time limit is `timeout`"
-        )
+        kind = type(backend_options).__name__
+        raise TypeError(f"tpu_dist takes no pg_options, got {kind}; the time limit is given as `timeout`")
     rank, size, timeout = options.group_rank, options.group_size, options.timeout
     custom = dist.ProcessGroup.BackendType.CUSTOM
 
