@@ -34,6 +34,9 @@ lint: setup           ## formats, Python rules, layers (pre-commit on all files)
 opinfo: build         ## every OpInfo sample of every op and dtype (`make test` takes a few)
 	@OPINFO_SAMPLES=1000000 $(PYTEST) $(ARGS) tests/ops/opinfo_test.py
 
+dist: build           ## torch.distributed with four processes (`make test` takes two)
+	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist
+
 second-plugin:        ## what `make test` runs on the second CPU plugin: C++, tiny_test.py, one OpInfo sample per op
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) ctest --preset dev -R "pjrt_test|view_test|golden_test"
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) OPINFO_SAMPLES=1 $(PYTEST) -q -m second_plugin tests/tiny_test.py tests/ops/opinfo_test.py
@@ -74,4 +77,4 @@ $(VENV)/.gtest: tools/install_gtest.sh
 	tools/install_gtest.sh $(VENV)/gtest
 	@touch $@
 
-.PHONY: demo test bench wheel lint opinfo second-plugin test-plugins asan ubsan tsan setup build clean help
+.PHONY: demo test bench wheel lint opinfo dist second-plugin test-plugins asan ubsan tsan setup build clean help

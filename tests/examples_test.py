@@ -22,3 +22,12 @@ def test_digits_on_tpu_and_cpu_agree():
 def test_digits_refuses_a_run_too_short_to_compare():
     done = run("digits.py", "--steps", "10")
     assert done.returncode == 2 and "at least 50" in done.stderr
+
+
+def test_ddp_digits_in_two_processes():
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command = [*torchrun, EXAMPLES / "ddp_digits.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "processes       2" in done.stdout and "on all processes" in done.stdout

@@ -27,6 +27,15 @@ PluginChoice find_plugin() {
   return find();
 }
 
+// How many devices a CPU plugin is to show.
+int64_t cpu_devices(const PluginChoice& choice) {
+  if (env::text("TORCH_TPU_CPU_DEVICES").empty()) return std::clamp(choice.devices, 1, kMostDevices);
+  int64_t devices = env::integer("TORCH_TPU_CPU_DEVICES");
+  check(devices >= 1 && devices <= kMostDevices, ErrorCode::Value, "TORCH_TPU_CPU_DEVICES: expected 1 to ",
+        kMostDevices, ", got ", devices);
+  return devices;
+}
+
 void warn_about_unknown_variables() {
   for (const auto& [name, closest] : env::unknown()) {
     log::warn_once(concat("the environment variable ", name, " is unknown to torch_tpu and has no effect",
@@ -48,10 +57,7 @@ void start() {
   PluginChoice choice = find_plugin();
   check(!choice.path.empty(), ErrorCode::Unavailable, "device tpu cannot be used: ", choice.why);
   warn_about_unknown_variables();
-  int64_t devices = env::integer("TORCH_TPU_CPU_DEVICES");
-  check(devices >= 1 && devices <= kMostDevices, ErrorCode::Value, "TORCH_TPU_CPU_DEVICES: expected 1 to ",
-        kMostDevices, ", got ", devices);
-  engine::Runtime::start(choice.path, devices);
+  engine::Runtime::start(choice.path, cpu_devices(choice));
   known_devices = std::min(engine::Runtime::get().device_count(), kMostDevices);
 }
 

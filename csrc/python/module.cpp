@@ -32,6 +32,7 @@
 #include "ops/row.h"
 #include "pjrt/self_test.h"
 #include "python/bindings.h"
+#include "python/distributed.h"
 
 namespace py = pybind11;
 
@@ -421,4 +422,5 @@ PYBIND11_MODULE(_C, module) {
   define_program(module);
   define_host_ops(module);
   define_environment(module);
+  define_distributed(module);
 }

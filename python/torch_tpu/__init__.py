@@ -72,6 +72,16 @@ def _register() -> None:
     torch.compiler.set_default_backend(_default_backend)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
+    if torch.distributed.is_available():
+        torch.distributed.Backend.register_backend(
+            "tpu_dist", _create_process_group, extended_api=True, devices=["tpu"]
+        )
+
+
+def _create_process_group(options, backend_options):
+    from torch_tpu import distributed
+
+    return distributed.create_process_group(options, backend_options)
 
 
 def _default_backend(gm, example_inputs, **kwargs):
