@@ -20,6 +20,7 @@
 #include "aten/types.h"
 #include "device/errors.h"
 #include "device/guard.h"
+#include "engine/activity.h"
 #include "engine/transfer.h"
 
 namespace tpu::aten {
@@ -67,6 +68,13 @@ void copy_to_device(const at::Tensor& target, const at::Tensor& source) {
   cell_of(target).store(engine::from_host(device, elements.const_data_ptr(), type));
 }
 
+void copy_to_host(const at::Tensor& target, const at::Tensor& source) {
+  at::Tensor lent = host_alias(source);  // waits
+  engine::ActivityScope activity(engine::Activity::Kind::CopyToHost, "", cell_of(source).device(),
+                                 static_cast<int64_t>(lent.nbytes()));
+  target.copy_(lent);
+}
+
 void copy_between_devices(const at::Tensor& target, const at::Tensor& source) {
   engine::Device& device = cell_of(target).device();
   at::Tensor there = source.is_contiguous() && storage_order(source) ? source : source.contiguous();
@@ -95,7 +103,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool no
   device::translated([&] {
     if (target.numel() == 0) return;
     if (!is_tpu(target)) {
-      target.copy_(host_alias(source));
+      copy_to_host(target, source);
     } else if (!is_tpu(source)) {
       check(source.is_cpu(), ErrorCode::InvalidArgument, "cannot copy from ", source.device().str(), " to ",
             target.device().str());
@@ -146,7 +154,9 @@ at::Tensor constant_pad(const at::Tensor& self, c10::IntArrayRef pad, const c10:
 
 c10::Scalar local_scalar(const at::Tensor& self) {
   return device::translated([&]() -> c10::Scalar {
-    at::Tensor host = host_alias(self);
+    at::Tensor host = host_alias(self);  // waits
+    engine::ActivityScope activity(engine::Activity::Kind::CopyToHost, "", cell_of(self).device(),
+                                   static_cast<int64_t>(self.itemsize()));
     return host.item();
   });
 }

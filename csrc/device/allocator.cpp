@@ -78,6 +78,7 @@ class Allocator final : public c10::DeviceAllocator {
     c10::CachingDeviceAllocator::DeviceStats stats;
     stats.allocation = stats.active = stat(memory.values, memory.values, memory.values);
     stats.allocated_bytes = stat(memory.allocated, memory.peak, memory.total_allocated);
+    stats.num_ooms = memory.refusals;
     stats.reserved_bytes = stats.active_bytes = stats.requested_bytes = stats.allocated_bytes;
     return stats;
   }
@@ -120,7 +121,9 @@ engine::Cell& cell_at_address(const c10::StorageImpl& storage) {
   }
   fail(ErrorCode::InvalidArgument, "expected a storage on device tpu that holds data, got one on ",
        storage.device().str(),
-       storage.data_ptr() ? " whose memory torch_tpu did not allocate" : " without memory (a fake or meta tensor?)");
+       storage.data_ptr() ? " whose memory torch_tpu did not allocate, or which begins inside another "
+                            "storage (a DLPack capsule of a part of a tensor: export a clone of it)"
+                          : " without memory (a fake or meta tensor?)");
 }
 
 c10::Allocator& allocator() {

@@ -47,28 +47,28 @@ void check_exists(int device) {
 /// What was dispatched to a device up to some moment. See Note [Streams and events].
 class Moment {
  public:
-  Moment(std::vector<pjrt::Event> events, bool timed) : events_(std::move(events)) {
+  Moment(std::vector<engine::SharedEvent> events, bool timed) : events_(std::move(events)) {
     if (!timed) return;
     arrival_ = std::make_shared<Arrival>(events_.size() + 1);
-    for (const pjrt::Event& event : events_) {
-      event.on_ready([arrival = arrival_](const Error*) { arrival->count_down(); }, "time an event");
+    for (const engine::SharedEvent& event : events_) {
+      event->on_ready([arrival = arrival_](const Error*) { arrival->count_down(); }, "time an event");
     }
     arrival_->count_down();
   }
 
   bool is_reached() const {
     if (arrival_ != nullptr) return arrival_->left.load(std::memory_order_acquire) == 0;
-    for (const pjrt::Event& event : events_) {
-      if (!event.is_ready()) return false;
+    for (const engine::SharedEvent& event : events_) {
+      if (!event->is_ready()) return false;
     }
     return true;
   }
 
   void wait() const {
     engine::Blocking blocking;
-    for (const pjrt::Event& event : events_) {
+    for (const engine::SharedEvent& event : events_) {
       try {
-        event.await("wait for an event");
+        event->await("wait for an event");
       } catch (const Error&) {
         // A program failed. Whoever reads its results gets the error.
       }
@@ -93,7 +93,7 @@ class Moment {
     std::atomic<Clock::rep> ticks{0};
   };
 
-  std::vector<pjrt::Event> events_;
+  std::vector<engine::SharedEvent> events_;
   std::shared_ptr<Arrival> arrival_;
 };
 

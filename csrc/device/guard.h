@@ -3,9 +3,9 @@
 // Note [Streams and events]. A computation starts when its inputs are ready, whatever stream it was dispatched from;
 // there is nothing that a stream could order beyond that. A stream is therefore a number which torch carries around. An
 // event is "everything dispatched to the device so far is ready": record keeps the completion events of the Values that
-// are not ready yet, query and synchronize ask them. Making a stream wait for an event (block) has nothing to do:
-// whatever the stream runs next waits for exactly the data it reads. The same holds for memory, which nobody can reuse
-// while a Value holds it.
+// are not ready yet (and of those that were dropped before they were), query and synchronize ask them. Making a stream
+// wait for an event (block) has nothing to do: whatever the stream runs next waits for exactly the data it reads. The
+// same holds for memory, which nobody can reuse while a Value holds it.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -10,6 +10,7 @@
 #include "device/generator.h"
 #include "device/guard.h"
 #include "device/host_allocator.h"
+#include "device/profiler.h"
 #include "device/startup.h"
 #include "engine/runtime.h"
 
@@ -82,6 +83,7 @@ void register_with_torch() {
   c10::impl::DeviceGuardImplRegistrar guard_registrar(c10::DeviceType::PrivateUse1, &guard());
   c10::SetAllocator(c10::DeviceType::PrivateUse1, &allocator());
   at::setHostAllocator(c10::DeviceType::PrivateUse1, &host_allocator());
+  register_profiler();
 }
 
 }  // namespace tpu::device

@@ -3,8 +3,8 @@
 
 namespace tpu::device {
 
-/// Registers hooks, guard and both allocators for PrivateUse1. Once per process; throws Error(Unavailable) when another
-/// backend took the place already.
+/// Registers hooks, guard, both allocators and the profiler for PrivateUse1. Once per process; throws
+/// Error(Unavailable) when another backend took the place already.
 void register_with_torch();
 
 }  // namespace tpu::device

@@ -4,9 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "base/type.h"
 #include "pjrt/client.h"
+#include "pjrt/event.h"
 
 namespace tpu::engine {
 
@@ -19,7 +22,10 @@ struct MemoryStats {
   int64_t values = 0;           // live Values
   int64_t total_allocated = 0;  // bytes ever allocated
   int64_t limit = 0;            // bytes of the device
+  int64_t refusals = 0;         // errors for lack of memory
 };
+
+using SharedEvent = std::shared_ptr<const pjrt::Event>;
 
 class Device {
  public:
@@ -58,13 +64,23 @@ class Device {
       fail_out_of_memory(bytes);
   }
 
+  /// Remembers that `buffer`, which is about to be destroyed, is perhaps still being computed.
+  void outlive(const pjrt::Buffer& buffer) noexcept;
+  /// The ready events of such buffers that are not computed yet.
+  std::vector<SharedEvent> outlived();
+
  private:
+  void forget_ended();
   [[noreturn]] void fail_out_of_memory(int64_t bytes) const;
 
   pjrt::Device& device_;
   const int64_t limit_;
   std::atomic<int64_t> allocated_{0}, peak_{0}, values_{0}, total_{0};
   std::unique_ptr<Recorder> recorder_;
+  mutable std::atomic<int64_t> refusals_{0};
+  std::mutex outlived_mutex_;
+  std::vector<SharedEvent> outlived_;
+  size_t forget_at_ = 16;
 };
 
 }  // namespace tpu::engine

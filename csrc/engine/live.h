@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "engine/device.h"
 #include "engine/value.h"
-#include "pjrt/event.h"
 
 namespace tpu::engine {
 
@@ -14,7 +14,8 @@ std::vector<ValueRef> live_values(Device& device);
 /// The Cell that was given this address, or null. O(Cells): for storages that torch made around an address of ours
 /// (pickling does). The caller knows that the storage lives.
 Cell* find_cell(uintptr_t address);
-/// The ready events of all live Values that are still being computed: together, "everything dispatched so far".
-std::vector<pjrt::Event> in_flight(Device& device);
+/// The ready events of all Values that are still being computed, also of those that were dropped meanwhile: together,
+/// "everything dispatched so far".
+std::vector<SharedEvent> in_flight(Device& device);
 
 }  // namespace tpu::engine

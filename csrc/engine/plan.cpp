@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "engine/activity.h"
 #include "engine/plan_file.h"
 #include "engine/runtime.h"
 
@@ -70,6 +71,8 @@ std::string describe(Plan& plan, const graph::Graph& graph) {
   plan.start_count = static_cast<size_t>(graph.start_count);
   for (const graph::Node& node : graph.nodes) plan.scalar_count += node.call.scalars.size();
   plan.is_heavy = input_bytes + plan.output_bytes > kHeavyBytes;
+  plan.is_lengthy = plan.is_heavy || lowered.text.find("stablehlo.while") != std::string::npos ||
+                    lowered.text.find("custom_call") != std::string::npos;
   return std::move(lowered.text);
 }
 
@@ -86,7 +89,10 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
   device.expect_room(plan->output_bytes);
 
   auto begin = std::chrono::steady_clock::now();
-  plan->executable = device.client().compile(text);
+  {
+    ActivityScope activity(Activity::Kind::Compile, plan->name, device);
+    plan->executable = device.client().compile(text);
+  }
   plan->compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   log::at(2, "compiled in ", plan->compile_seconds * 1e3, " ms: ", plan->name);
   return plan;

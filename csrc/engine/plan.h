@@ -23,6 +23,8 @@ struct Binding {
   bool any_donor = false;
   /// Moves enough bytes that another Python thread should run meanwhile.
   bool is_heavy = false;
+  /// Takes long, or may (it has a loop or calls a library): its outputs are waited for even when they are dropped.
+  bool is_lengthy = false;
 };
 
 /// Without an executable it is a *description*: the types of the outputs and what else recording the op needs, or, when

@@ -5,6 +5,7 @@
 
 #include "base/archive.h"
 #include "base/log.h"
+#include "engine/activity.h"
 #include "engine/runtime.h"
 
 // --- what is in a file: one function per struct; they live where base/archive.h looks for them
@@ -33,9 +34,9 @@ void describe(auto& archive, Like<graph::Check> auto& check) {
 
 void describe(auto& archive, Like<engine::Binding> auto& binding) {
   auto& [arguments, outputs, checks, random_blocks, input_count, start_count, scalar_count, output_bytes, any_donor,
-         is_heavy] = binding;
+         is_heavy, is_lengthy] = binding;
   archive(arguments, outputs, checks, random_blocks, input_count, start_count, scalar_count, output_bytes, any_donor,
-          is_heavy);
+          is_heavy, is_lengthy);
 }
 
 }  // namespace tpu
@@ -55,7 +56,10 @@ std::shared_ptr<Plan> from_bytes(std::string_view bytes) {
   plan->origin = cache::Entry::Origin::Disk;
   ByteReader reader(bytes);
   reader(plan->name, static_cast<Binding&>(*plan));
-  plan->executable = Runtime::get().client().deserialize(reader.rest());
+  {
+    ActivityScope activity(Activity::Kind::Load, plan->name, Runtime::get().device(0));
+    plan->executable = Runtime::get().client().deserialize(reader.rest());
+  }
   size_t results = plan->outputs.size() + (plan->checks.empty() ? 0 : 1);
   check(plan->executable.num_outputs() == results, ErrorCode::Plugin, "loading ", plan->name, ": expected ", results,
         " outputs, the program has ", plan->executable.num_outputs());

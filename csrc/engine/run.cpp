@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "engine/activity.h"
 #include "engine/runtime.h"
 
 namespace tpu::engine {
@@ -145,10 +146,15 @@ class Donation {
 
  private:
   bool take(const Arguments& arguments, size_t input) {
-    if (arguments.cells_are_rebound) return arguments.inputs[input]->holders() == 1;
-    Cell* cell = arguments.donors[input];
-    if (cell == nullptr || !cell->take_for_donation(arguments.inputs[input], 1)) return false;
-    cells_.push_back(cell);
+    Value* value = arguments.inputs[input];
+    if (arguments.cells_are_rebound) {
+      if (value->holders() != 1) return false;
+    } else {
+      Cell* cell = arguments.donors[input];
+      if (cell == nullptr || !cell->take_for_donation(value, 1)) return false;
+      cells_.push_back(cell);
+    }
+    value->set_donated();
     return true;
   }
 
@@ -187,6 +193,7 @@ void execute(Plan& plan, Device& device, const Arguments& arguments, Take&& take
   pjrt::Launch launch;
   launch.device = &device.pjrt();
   launch.non_donatable = donation.vetoed();
+  ActivityScope activity(Activity::Kind::Execute, plan.name, device);
   try {
     std::optional<Blocking> blocking;
     if (plan.is_heavy) blocking.emplace();
@@ -196,8 +203,12 @@ void execute(Plan& plan, Device& device, const Arguments& arguments, Take&& take
     donation.fail(device, error);
     throw;
   }
+  auto give = [&](size_t k, pjrt::Buffer buffer) {
+    if (k == 0) activity.last_until(buffer);
+    take(k, std::move(buffer));
+  };
   if (plan.checks.empty()) {
-    for (size_t k = 0; k < plan.outputs.size(); ++k) take(k, pjrt::Buffer(device.pjrt(), results[k]));
+    for (size_t k = 0; k < plan.outputs.size(); ++k) give(k, pjrt::Buffer(device.pjrt(), results[k]));
     return;
   }
   std::vector<pjrt::Buffer> buffers;
@@ -207,19 +218,20 @@ void execute(Plan& plan, Device& device, const Arguments& arguments, Take&& take
     if (plan.is_heavy) blocking.emplace();
     raise_failed_check(plan, buffers.back());
   }
-  for (size_t k = 0; k < plan.outputs.size(); ++k) take(k, std::move(buffers[k]));
+  for (size_t k = 0; k < plan.outputs.size(); ++k) give(k, std::move(buffers[k]));
 }
 
 }  // namespace
 
 void run(Plan& plan, Device& device, const Arguments& arguments, std::span<ValueRef> outputs) {
   execute(plan, device, arguments, [&](size_t k, pjrt::Buffer buffer) {
-    outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, std::move(buffer)));
+    outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, std::move(buffer), plan.is_lengthy));
   });
 }
 
 void run_pending(Plan& plan, Device& device, const Arguments& arguments, std::span<Value* const> outputs) {
-  execute(plan, device, arguments, [&](size_t k, pjrt::Buffer buffer) { outputs[k]->become(std::move(buffer)); });
+  execute(plan, device, arguments,
+          [&](size_t k, pjrt::Buffer buffer) { outputs[k]->become(std::move(buffer), plan.is_lengthy); });
 }
 
 void check_scalars(const Plan& plan, std::span<const ops::Scalar> scalars) {

@@ -117,9 +117,9 @@ void Runtime::synchronize(Device& device) {
   device.recorder().cut();
   device.recorder().raise_error();
   Blocking blocking;
-  for (const pjrt::Event& event : in_flight(device)) {
+  for (const SharedEvent& event : in_flight(device)) {
     try {
-      event.await("waiting for the device");
+      event->await("waiting for the device");
     } catch (const Error&) {
       // The Value that failed reports it when it is read.
     }

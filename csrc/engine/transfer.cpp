@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/activity.h"
 #include "engine/device.h"
 #include "engine/runtime.h"
 
@@ -26,6 +27,9 @@ ValueRef send(Device& device, const void* data, const Type& type, pjrt::HostSema
   }
   std::optional<Blocking> blocking;
   if (bytes > kLongCopyBytes) blocking.emplace();
+  std::optional<ActivityScope> activity;  // none where the memory is only lent
+  if (semantics == pjrt::HostSemantics::CopyDuringCall || !device.is_cpu())
+    activity.emplace(Activity::Kind::CopyToDevice, "", device, bytes);
   pjrt::Buffer buffer = device.client().buffer_from_host(data, type, device.pjrt(), semantics, std::move(release));
   return ValueRef::adopt(new Value(device, type, std::move(buffer)));
 }
@@ -62,6 +66,7 @@ void to_host(const Value& value, void* data) {
   if (bytes == 0) return;
   std::optional<Blocking> blocking;
   if (bytes > kLongCopyBytes) blocking.emplace();
+  ActivityScope activity(Activity::Kind::CopyToHost, "", value.device(), bytes);
   value.buffer().copy_to_host(data, static_cast<size_t>(bytes));
 }
 
@@ -72,8 +77,13 @@ ValueRef zeros(Device& device, const Type& type) {
 }
 
 ValueRef to_device(const Value& value, Device& device) {
-  device.expect_room(value.type().bytes());
-  return ValueRef::adopt(new Value(device, value.type(), value.buffer().copy_to_device(device.pjrt())));
+  int64_t bytes = value.type().bytes();
+  device.expect_room(bytes);
+  ActivityScope activity(Activity::Kind::CopyBetweenDevices, "", device, bytes);
+  ValueRef copy = ValueRef::adopt(
+      new Value(device, value.type(), value.buffer().copy_to_device(device.pjrt()), bytes > kLongCopyBytes));
+  activity.last_until(copy->buffer());
+  return copy;
 }
 
 ValueRef load_or_zeros(Cell& cell, const Type& unset) {

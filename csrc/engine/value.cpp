@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "engine/activity.h"
 #include "engine/device.h"
 #include "engine/live.h"
 #include "engine/recorder.h"
@@ -15,9 +16,10 @@ void Value::operator delete(void* memory) { Slabs<Value>::free(memory); }
 void* Cell::operator new(size_t) { return Slabs<Cell>::allocate(); }
 void Cell::operator delete(void* memory) { Slabs<Cell>::free(memory); }
 
-Value::Value(Device& device, Type type, pjrt::Buffer buffer)
-    : device_(&device), type_(type), bytes_(type.bytes()), buffer_(std::move(buffer)) {
+Value::Value(Device& device, Type type, pjrt::Buffer buffer, bool is_lengthy)
+    : is_lengthy_(is_lengthy), device_(&device), type_(type), bytes_(type.bytes()), buffer_(std::move(buffer)) {
   device.count_allocation(bytes_);
+  report_memory(device, this, bytes_);
   holders_.store(1, std::memory_order_release);
 }
 
@@ -33,11 +35,17 @@ Value::Value(Device& device, Type type, Recorder& recorder, uint32_t number)
   holders_.store(1, std::memory_order_release);
 }
 
-Value::~Value() { device_->count_release(bytes_); }
+Value::~Value() {
+  if (is_lengthy_ && !ready_.load(std::memory_order_acquire)) device_->outlive(buffer_);
+  device_->count_release(bytes_);
+  if (bytes_ != 0) report_memory(*device_, this, -bytes_);
+}
 
-void Value::become(pjrt::Buffer buffer) {
+void Value::become(pjrt::Buffer buffer, bool is_lengthy) {
+  is_lengthy_ = is_lengthy;
   bytes_ = type_.bytes();
   device_->count_growth(bytes_);
+  report_memory(*device_, this, bytes_);
   buffer_ = std::move(buffer);
   state_.store(State::Ready, std::memory_order_release);
 }
@@ -91,16 +99,20 @@ Cell* find_cell(uintptr_t address) {
   return found;
 }
 
-std::vector<pjrt::Event> in_flight(Device& device) {
-  std::vector<pjrt::Event> events;
+std::vector<SharedEvent> in_flight(Device& device) {
+  // First the Values: one that is dropped in between appears twice, the other way round it would not appear.
+  std::vector<SharedEvent> events;
   device.recorder().cut();
   for (const ValueRef& value : live_values(device)) {
     try {
-      if (!value->is_pending() && !value->is_ready()) events.push_back(value->buffer().ready_event());
+      if (value->is_pending() || value->is_ready()) continue;
+      events.push_back(std::make_shared<pjrt::Event>(value->buffer().ready_event()));
     } catch (const Error&) {
       // A call gave its memory away and still holds it: what took the memory has a Value of its own.
     }
   }
+  std::vector<SharedEvent> dropped = device.outlived();
+  events.insert(events.end(), dropped.begin(), dropped.end());
   return events;
 }
 

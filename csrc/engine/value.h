@@ -20,7 +20,8 @@ class Recorder;
 /// computed) or *failed* (reading rethrows the error). Pending ends once, in one of the other two. Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
 class Value {
  public:
-  Value(Device& device, Type type, pjrt::Buffer buffer);
+  /// `is_lengthy`: what computes it may take long, so that synchronize() waits for it even if nobody holds it any more.
+  Value(Device& device, Type type, pjrt::Buffer buffer, bool is_lengthy = false);
   Value(Device& device, Type type, Error error);
   /// Pending: result `number` of a recording. What it needs of the device is not counted before it is ready.
   Value(Device& device, Type type, Recorder& recorder, uint32_t number);
@@ -43,7 +44,7 @@ class Value {
   Recorder* recorder() const { return recorder_; }
   uint32_t number() const { return number_; }
   /// The end of pending.
-  void become(pjrt::Buffer buffer);
+  void become(pjrt::Buffer buffer, bool is_lengthy = false);
   void become(Error error);
   /// Whether its program has ended, well or not.
   bool is_ready() const;
@@ -55,6 +56,8 @@ class Value {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   uint32_t holders() const { return holders_.load(std::memory_order_acquire); }
+  /// Its memory goes to another Value, whose readiness implies that of this one. For its only holder.
+  void set_donated() { is_lengthy_ = false; }
   /// One more holder, unless there is none any more: for those who found it by walking, see Note [Slabs].
   bool try_retain();
 
@@ -68,6 +71,7 @@ class Value {
   mutable std::atomic<bool> ready_{false};
   mutable std::atomic<bool> checked_{false};
   std::atomic<State> state_{State::Ready};
+  bool is_lengthy_ = false;
   Device* device_;
   Type type_;
   int64_t bytes_ = 0;

@@ -1,5 +1,6 @@
 // The extension module torch_tpu._C: bindings only. In: calls of python/torch_tpu/. Out: the layers below as plain
 // Python values. Importing it registers the backend with torch, which loads no plugin and starts nothing.
+#include <ATen/dlpack.h>
 #include <Python.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
@@ -386,6 +387,22 @@ void define_host_ops(py::module_& module) {
       "Chooses what happens when an op goes to the host.");
 }
 
+void define_exchange(py::module_& module) {
+  define(
+      module, "host_alias", [](const at::Tensor& tensor) { return aten::host_alias(tensor); },
+      "A CPU tensor on the memory of a tpu tensor where the plugin has host memory, else a copy. Waits. Not to be "
+      "written.");
+  define(
+      module, "set_read_only",
+      [](py::object capsule) {
+        auto* exported =
+            static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+        if (exported == nullptr) throw py::error_already_set();
+        exported->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
+      },
+      "Tells the consumer of a versioned DLPack capsule that it must not write.");
+}
+
 void define_environment(py::module_& module) {
   define(
       module, "environment",
@@ -395,6 +412,9 @@ void define_environment(py::module_& module) {
         return rows;
       },
       "The variables TORCH_TPU_*: name, default, meaning.");
+  define(
+      module, "unknown_variables", [] { return env::unknown(); },
+      "TORCH_TPU_* variables that have no effect, with the closest known name.");
   define(module, "debug_level", [] { return log::level(); }, "The level of TORCH_TPU_DEBUG.");
 }
 
@@ -421,6 +441,7 @@ PYBIND11_MODULE(_C, module) {
   define_programs(module);
   define_program(module);
   define_host_ops(module);
+  define_exchange(module);
   define_environment(module);
   define_distributed(module);
 }

@@ -11,11 +11,12 @@ import sys
 BUILT_FOR_TORCH = "2.13"  # the minor that _C was compiled for; another one has other vtables and would crash
 
 _state = "new"  # -> "on" | "off"
+_reason = ""  # why it is off
 
 
 def _autoload() -> None:
     """Makes device `tpu` known to torch, once. Never raises."""
-    global _state
+    global _state, _reason
     if _state != "new":
         return
     _state = "off"
@@ -27,6 +28,7 @@ def _autoload() -> None:
             return
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
+    _reason = reason
     _warn(f"torch_tpu leaves device `tpu` off: {reason}")
 
 
@@ -62,7 +64,7 @@ def _is_installed(name: str) -> bool:
 def _register() -> None:
     import torch
 
-    from torch_tpu import _C, tpu
+    from torch_tpu import _C, sharing, tpu
 
     _C.set_plugin_finder(_find_plugin)
     torch.utils.rename_privateuse1_backend("tpu")
@@ -72,6 +74,7 @@ def _register() -> None:
     torch.compiler.set_default_backend(_default_backend)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
+    sharing.register()
     if torch.distributed.is_available():
         torch.distributed.Backend.register_backend(
             "tpu_dist", _create_process_group, extended_api=True, devices=["tpu"]
@@ -111,6 +114,10 @@ def __getattr__(name: str):
         from importlib.metadata import version
 
         return version("torchtpu")
+    if name == "dlpack":
+        from torch_tpu.exchange import dlpack
+
+        return dlpack
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

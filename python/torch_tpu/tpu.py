@@ -6,16 +6,20 @@ import contextlib
 from typing import Any, NamedTuple
 
 import torch
-from torch import Event, Stream
+from torch import Event, OutOfMemoryError, Stream
 
-from torch_tpu import _C
+from torch_tpu import _C, amp
 
 __all__ = [
     "DeviceProperties",
     "Event",
     "HostOp",
+    "OutOfMemoryError",
     "Stream",
+    "StreamContext",
+    "amp",
     "cache_stats",
+    "can_device_access_peer",
     "compile_stats",
     "current_device",
     "current_stream",
@@ -25,6 +29,7 @@ __all__ = [
     "device_of",
     "empty_cache",
     "get_amp_supported_dtype",
+    "get_arch_list",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
@@ -32,10 +37,13 @@ __all__ = [
     "get_rng_state_all",
     "host_ops",
     "init",
+    "ipc_collect",
     "initial_seed",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -44,6 +52,8 @@ __all__ = [
     "memory_allocated",
     "memory_reserved",
     "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
     "mode",
     "platform",
     "programs",
@@ -157,6 +167,8 @@ def device_of(tensor: torch.Tensor) -> device:
 
 def synchronize(device: _Device = None) -> None:
     """Waits until everything asked of the device so far is done. Other Python threads keep running."""
+    if device is None and not _C.is_started() and not _C.in_bad_fork():
+        return  # also without a plugin: torch.profiler calls this wherever torch_tpu is installed
     _C.synchronize(_index(device))
 
 
@@ -187,6 +199,16 @@ def get_device_capability(device: _Device = None) -> dict[str, Any]:
     return torch.accelerator.get_device_capability(_index(device))
 
 
+def get_arch_list() -> list[str]:
+    """The platforms that programs are compiled for: the plugin's own. Empty without a plugin."""
+    return [platform()] if is_available() else []
+
+
+def can_device_access_peer(device: _Device, peer_device: _Device) -> bool:
+    """Whether tensors can be copied from one device to another without the host. All devices of a process can."""
+    return all(0 <= _index(each) < device_count() for each in (device, peer_device))
+
+
 def platform() -> str:
     """The platform that the plugin drives: `tpu`, or `cpu` where programs run on this machine. Starts the runtime."""
     return _C.plugin()["platform"]
@@ -195,6 +217,11 @@ def platform() -> str:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether torch.bfloat16 can be used. Always."""
     return True
+
+
+def is_tf32_supported() -> bool:
+    """Whether float32 products may use TF32. Never: torch.set_float32_matmul_precision chooses bfloat16 passes."""
+    return False
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
@@ -226,6 +253,27 @@ def set_stream(stream: Stream | None) -> None:
 def stream(stream: Stream | None) -> contextlib.AbstractContextManager:
     """Context manager: `stream` is current inside; None changes nothing."""
     return contextlib.nullcontext() if stream is None else stream
+
+
+class StreamContext:
+    """Context manager: `stream` is current inside; None changes nothing."""
+
+    def __init__(self, stream: Stream | None):
+        self.stream = stream
+
+    def __enter__(self) -> StreamContext:
+        if self.stream is not None:
+            self.stream.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.stream is not None:
+            self.stream.__exit__(*exception)
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether a graph is being captured. Never: there is no capture on this device."""
+    return False
 
 
 # --- memory: counted by us, in bytes of live arrays
@@ -260,6 +308,42 @@ def memory_stats(device: _Device = None) -> dict[str, Any]:
     return torch.accelerator.memory_stats(_index(device))
 
 
+def memory_stats_as_nested_dict(device: _Device = None) -> dict[str, Any]:
+    """memory_stats() with a dictionary per part of a name: `stats["allocated_bytes"]["all"]["current"]`."""
+    nested: dict[str, Any] = {}
+    for name, value in memory_stats(device).items():
+        *path, last = name.split(".")
+        level = nested
+        for part in path:
+            level = level.setdefault(part, {})
+        level[last] = value
+    return nested
+
+
+def memory_summary(device: _Device = None, abbreviated: bool = False) -> str:
+    """A table of memory_stats() for people. There are no pools to break it down by, so it is always abbreviated."""
+    index = _index(device)
+    stats = memory_stats(index)
+    lines = [
+        f"PyTorch TPU memory summary, device ID {index}",
+        f"{'':<18}{'current':>12}{'peak':>12}{'allocated':>12}{'freed':>12}",
+    ]
+    for key, title in (("allocated_bytes", "Allocated memory"), ("reserved_bytes", "Reserved memory")):
+        columns = [stats.get(f"{key}.all.{column}", 0) for column in ("current", "peak", "allocated", "freed")]
+        lines.append(f"{title:<18}" + "".join(f"{_size(count):>12}" for count in columns))
+    lines.append(f"{'Live arrays':<18}{stats.get('allocation.all.current', 0):>12}")
+    return "\n".join(lines) + "\n"
+
+
+def _size(count: int) -> str:
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
 def reset_peak_memory_stats(device: _Device = None) -> None:
     """max_memory_allocated() counts from the present value on."""
     if _C.is_started():
@@ -274,6 +358,10 @@ def reset_accumulated_memory_stats(device: _Device = None) -> None:
 
 def empty_cache() -> None:
     """Nothing to do, for code written for other devices: released memory is free at once."""
+
+
+def ipc_collect() -> None:
+    """Nothing to do, for code written for other devices: memory is never shared with other processes."""
 
 
 def mem_get_info(device: _Device = None) -> tuple[int, int]:

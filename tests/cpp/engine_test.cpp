@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cpp/call.h"
+#include "engine/activity.h"
 #include "engine/live.h"
 #include "engine/run.h"
 #include "engine/runtime.h"
@@ -96,9 +97,8 @@ Plan& add_plan(Device& device) {
 
 /// x += 1 elementwise in place: output 0 may take the memory of input 0.
 Plan& in_place_plan(Device& device) {
-  return plan_of("neg_", device, [](graph::Graph& graph) {
-    CallBuilder(graph, "neg.out").tensor("self", kLarge).replace(kLarge, 0);
-  });
+  return plan_of("neg_", device,
+                 [](graph::Graph& graph) { CallBuilder(graph, "neg.out").tensor("self", kLarge).replace(kLarge, 0); });
 }
 
 ValueRef run_one(Plan& plan, Device& device, std::vector<Value*> inputs, std::vector<ops::Scalar> scalars = {},
@@ -423,6 +423,75 @@ TEST_F(Engine, SynchronizeWaitsAndLeavesErrorsToReaders) {
   EXPECT_TRUE(z->is_ready());
   EXPECT_TRUE(in_flight(device).empty());
   EXPECT_THROW(z->wait(), Error);
+}
+
+TEST_F(Engine, SynchronizeWaitsForLengthyWorkWhoseResultWasDropped) {
+  ValueRef x = ones(), y = ones();
+  Plan& plan = add_plan(device);
+  fake.hold(true);
+  run_one(plan, device, {x.get(), y.get()});
+  EXPECT_TRUE(in_flight(device).empty());  // brief: not worth remembering
+  plan.is_lengthy = true;
+  int64_t buffers = fake.live_buffers();
+  run_one(plan, device, {x.get(), y.get()});
+  EXPECT_EQ(in_flight(device).size(), 1u);
+  EXPECT_EQ(fake.live_buffers(), buffers);  // the memory is not kept
+  for (int i = 0; i < 100; ++i) run_one(plan, device, {x.get(), y.get()});
+  EXPECT_EQ(in_flight(device).size(), 101u);
+  std::atomic<bool> done{false};
+  std::thread waiter([&] {
+    runtime.synchronize(device);
+    done = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(done);
+  fake.hold(false);
+  waiter.join();
+  EXPECT_TRUE(in_flight(device).empty());
+  run_one(plan, device, {x.get(), y.get()});
+  EXPECT_TRUE(in_flight(device).empty());  // it was ready when it was dropped
+  plan.is_lengthy = false;
+}
+
+TEST_F(Engine, AListenerSeesActivities) {
+  struct Listener final : ActivityListener {
+    int64_t origin() override { return 7; }
+    void add(Activity activity) noexcept override {
+      EXPECT_EQ(activity.origin, 7);
+      EXPECT_LE(activity.begin, activity.returned);
+      EXPECT_LE(activity.returned, activity.end);
+      seen.push_back(activity);
+    }
+    std::vector<Activity> seen;
+  };
+  auto listener = std::make_shared<Listener>();
+  ValueRef x = ones(), y = ones();
+  Plan& plan = add_plan(device);
+  run_one(plan, device, {x.get(), y.get()});
+  set_activity_listener(listener);
+  fake.hold(true);
+  ValueRef z = run_one(plan, device, {x.get(), y.get()});
+  EXPECT_TRUE(listener->seen.empty());  // it lasts until the result is ready
+  set_activity_listener(nullptr);
+  fake.hold(false);
+  runtime.synchronize(device);
+  ASSERT_EQ(listener->seen.size(), 1u);  // also after the listening has ended
+  EXPECT_EQ(listener->seen[0].kind, Activity::Kind::Execute);
+  EXPECT_EQ(listener->seen[0].name, plan.name);
+
+  set_activity_listener(listener);
+  ones();
+  float out[4];
+  to_host(*z, out);
+  fake.fail_next("execute", 13, "no");
+  EXPECT_THROW(run_one(plan, device, {x.get(), y.get()}), Error);
+  set_activity_listener(nullptr);
+  ones();
+  ASSERT_EQ(listener->seen.size(), 4u);
+  EXPECT_EQ(listener->seen[1].kind, Activity::Kind::CopyToDevice);
+  EXPECT_EQ(listener->seen[1].bytes, 16);
+  EXPECT_EQ(listener->seen[2].kind, Activity::Kind::CopyToHost);
+  EXPECT_EQ(listener->seen[3].kind, Activity::Kind::Execute);  // failed, but it was under way
 }
 
 TEST_F(Engine, AProgramThatDoesNotCompileLeavesNothing) {

@@ -82,6 +82,21 @@ def test_without_a_plugin(python, no_plugins):
     assert (out.split(), err) == (["True"] * 5, "")
 
 
+@needs_no_tpu
+def test_a_profile_of_the_cpu_without_a_plugin(python, no_plugins):
+    out, _ = python(  # torch's profiler writes to standard error by itself
+        """
+        import torch
+        with torch.profiler.profile() as prof:  # the device is among the default activities
+            torch.ones(2) + 1
+        torch.tpu.synchronize()
+        print(any(event.name == "aten::add" for event in prof.events()))
+        """,
+        **no_plugins,
+    )
+    assert out == "True"
+
+
 def test_plugin_variable_that_names_nothing(python):
     out, _ = python(
         """

@@ -66,6 +66,34 @@ def test_statistics_have_the_names_of_other_devices():
     torch.accelerator.empty_cache()
 
 
+def test_nested_statistics_and_summary():
+    x = torch.ones(3 * MIB // 4, device="tpu")
+    nested = torch.tpu.memory_stats_as_nested_dict()
+    assert nested["allocated_bytes"]["all"]["current"] == torch.tpu.memory_allocated() >= x.nbytes
+    summary = torch.tpu.memory_summary(abbreviated=True)
+    assert "device ID 0" in summary and "Allocated memory" in summary and "MiB" in summary
+    assert torch.tpu.memory_summary("tpu:0").splitlines()[0] == summary.splitlines()[0]
+
+
+def test_counts_by_torch_accelerator():
+    x = torch.ones(MIB, device="tpu")
+    accelerator = torch.accelerator
+    assert accelerator.memory_reserved() == accelerator.memory_allocated() >= x.nbytes
+    accelerator.reset_peak_memory_stats()
+    del x
+    assert accelerator.max_memory_allocated() == accelerator.max_memory_reserved() >= 4 * MIB
+    assert accelerator.memory_stats()["allocated_bytes.all.peak"] == torch.tpu.max_memory_allocated()
+    accelerator.reset_accumulated_memory_stats()
+    assert accelerator.memory_stats()["allocated_bytes.all.allocated"] == 0
+
+
+def test_out_of_memory_is_counted_and_named_like_cudas():
+    before = torch.tpu.memory_stats()["num_ooms"]
+    with pytest.raises(torch.tpu.OutOfMemoryError):
+        torch.empty(2**48, device="tpu")
+    assert torch.tpu.memory_stats()["num_ooms"] == before + 1
+
+
 @pytest.mark.parametrize(
     "use", [lambda size: torch.empty(size, device="tpu"), lambda size: torch.ones(size, device="tpu")]
 )

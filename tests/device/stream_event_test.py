@@ -53,6 +53,40 @@ def test_event_covers_what_was_dispatched_before_it():
     assert torch.tpu.current_stream().query()
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda x: x @ x,
+        lambda x: (x @ x).sum(),  # the small result is dropped as well as the large one it waits for
+    ],
+    ids=["one result", "a chain"],
+)
+def test_dropped_work_is_waited_for(work):
+    x = torch.full((1536, 1536), 1e-3, device="tpu")
+    work(x)  # compiles
+    torch.tpu.synchronize()
+    for _ in range(4):
+        work(x)
+    assert not torch.tpu.current_stream().query()
+    event = torch.Event("tpu")
+    event.record()
+    assert not event.query()
+    torch.tpu.synchronize()
+    assert event.query() and torch.tpu.current_stream().query()
+
+
+def test_dropped_work_does_not_pile_up():
+    x = torch.ones(300, 300, device="tpu")
+    for _ in range(200):
+        x @ x
+    torch.tpu.synchronize()
+    allocated = torch.tpu.memory_allocated()
+    for _ in range(200):
+        x @ x
+    torch.tpu.synchronize()
+    assert torch.tpu.memory_allocated() == allocated
+
+
 def test_elapsed_time_is_the_time_of_the_work():
     begin, end = torch.Event("tpu", enable_timing=True), torch.Event("tpu", enable_timing=True)
     x = torch.full((1024, 1024), 1e-3, device="tpu")

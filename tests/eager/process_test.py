@@ -3,6 +3,9 @@
 Waiting, compiling, several threads and forks are in tests/device/threads_test.py and fork_test.py.
 """
 
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -264,3 +267,63 @@ def test_a_worker_that_uses_the_device_gets_a_clear_error():
 
 def to_device(batch):
     return torch.tensor(batch, device="tpu")
+
+
+SENDS_TENSORS = """
+    import torch
+    from torch.utils.data import DataLoader
+
+    class OnDevice(torch.utils.data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return torch.full((2,), float(index), device="tpu")
+
+    if __name__ == "__main__":
+        loader = DataLoader(
+            OnDevice(), num_workers=1, pin_memory={pin_memory}, multiprocessing_context={method!r}
+        )
+        try:
+            next(iter(loader))
+        except RuntimeError as error:
+            print({message!r} in str(error))
+    """
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_worker_that_returns_device_tensors_gets_a_clear_error(tmp_path, method):
+    # The parent has not used the device, so the forked worker may.
+    script = tmp_path / "script.py"
+    message = "let the workers return CPU tensors"
+    script.write_text(textwrap.dedent(SENDS_TENSORS.format(method=method, message=message, pin_memory=False)))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_the_same_with_pinned_memory(tmp_path):
+    script = tmp_path / "script.py"
+    message = "Pin memory thread exited unexpectedly"  # torch's words; that thread has printed ours
+    script.write_text(textwrap.dedent(SENDS_TENSORS.format(method="fork", message=message, pin_memory=True)))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n" and "let the workers return CPU tensors" in done.stderr, done.stderr
+
+
+def child(x):
+    raise AssertionError("must not start")
+
+
+@pytest.mark.parametrize("x", [lambda: torch.ones(2, device="tpu"), lambda: torch.nn.Linear(1, 1).to("tpu")])
+def test_device_tensors_as_arguments_of_a_process(x):
+    with pytest.raises(RuntimeError, match="cannot be sent to another process"):
+        torch.multiprocessing.get_context("spawn").Process(target=child, args=(x(),)).start()
+
+
+def test_queues_and_pipes_raise_at_the_reader_and_still_pass_cpu_tensors():
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    for thing in ([torch.ones(2, device="tpu")], [torch.ones(3)]):
+        queue.put(thing)
+    with pytest.raises(RuntimeError, match="Send x.cpu"):
+        queue.get(timeout=60)
+    assert torch.equal(queue.get(timeout=60)[0], torch.ones(3))

@@ -11,6 +11,7 @@ import itertools
 
 import pytest
 import torch
+from networks import Gpt
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional as F
@@ -122,39 +123,6 @@ def test_optimizers(make_optimizer):
     x = torch.randn(24, 6)
     y = x.sum(1, keepdim=True)
     check_training(network, make_optimizer, lambda net, x, y: F.mse_loss(net(x), y), [(x, y)])
-
-
-class Block(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.before, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
-        # Without bias: softmax cancels that of the keys, see the digits.
-        self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width))
-
-    def forward(self, x):
-        batch, length, width = x.shape
-        q, k, v = self.qkv(self.before(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
-        return x + self.mlp(self.after(x))
-
-
-class Gpt(nn.Module):
-    def __init__(self, words=29, length=16, width=32, heads=4, layers=2):
-        super().__init__()
-        self.tokens, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, words, bias=False)
-        self.head.weight = self.tokens.weight  # tied: its gradient is the sum of two kinds
-
-    def forward(self, tokens):
-        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.norm(x))
 
 
 def test_small_gpt():
