@@ -15,6 +15,7 @@ IS_RECORDING = "RECORD_ROWS" in os.environ
 NOT_NUMERIC = ("registry_test.py", "limits_test.py")
 
 wanted = {}  # test -> rows that it must run
+names = set()
 met = {}  # test -> rows that it ran, while recording
 
 
@@ -27,13 +28,29 @@ def pytest_configure():
         wanted.setdefault(test, set()).add(row)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Before -k takes any away."""
+    names.update(map(name_of, items))
+
+
+@pytest.fixture
+def collected():
+    """The tests of the files that this run looks at."""
+    return names
+
+
+def name_of(item):
+    return f"{item.path.name}::{item.name}"
+
+
 def lowered_since(before):
     return {row for row, count in core.lowered_rows().items() if count > before.get(row, 0)}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    test = f"{item.path.name}::{item.name}"
+    test = name_of(item)
     if IS_RECORDING:
         core.clear_programs()  # a row is lowered where its program is not there yet
     elif test not in wanted:
