@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 import torch_tpu._C as core
 
 FILE = Path(__file__).with_name("rows.txt")
@@ -38,6 +39,24 @@ def pytest_collection_modifyitems(items):
 def collected():
     """The tests of the files that this run looks at."""
     return names
+
+
+def with_host_ops(policy):
+    before = torch.tpu.set_host_ops(policy)
+    yield
+    torch.tpu.set_host_ops(before)
+
+
+@pytest.fixture
+def no_host_ops():
+    """Every op of the test has a lowering."""
+    yield from with_host_ops("error")
+
+
+@pytest.fixture
+def quiet_host_ops():
+    """Ops without a lowering are not warned about."""
+    yield from with_host_ops("allow")
 
 
 def name_of(item):

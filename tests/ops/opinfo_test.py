@@ -16,6 +16,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
 DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64)
+pytestmark = pytest.mark.usefixtures("quiet_host_ops")
 SAMPLES = int(os.environ.get("OPINFO_SAMPLES", "3"))
 
 
@@ -186,13 +187,6 @@ def expecting(kind, op, dtype, check):
             raise
         pytest.xfail(reason)
     assert reason is None, f"expected.py lists this as different ({reason}), but it agrees now"
-
-
-@pytest.fixture(autouse=True)
-def quiet_host_ops():
-    before = torch.tpu.set_host_ops("allow")
-    yield
-    torch.tpu.set_host_ops(before)
 
 
 @pytest.mark.parametrize(("op", "dtype"), cases())
