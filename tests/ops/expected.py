@@ -116,6 +116,7 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
         }.items()
         for op in ops
     },
+    ("column-major", "native_group_norm", None): "the CPU refuses what is not dense; this device takes any strides",
     ("column-major", "normal", None): "strides are those of torch's meta function; the CPU's come out row-major",
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
