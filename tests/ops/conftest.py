@@ -63,29 +63,29 @@ def name_of(item):
     return f"{item.path.name}::{item.name}"
 
 
-def lowered_since(before):
-    return {row for row, count in core.lowered_rows().items() if count > before.get(row, 0)}
+def met_since(before):
+    return {row for row, count in core.row_programs().items() if count > before.get(row, 0)}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     test = name_of(item)
     if IS_RECORDING:
-        core.clear_programs()  # a row is lowered where its program is not there yet
+        core.clear_programs()  # a row is met where its program is new to the process
     elif test not in wanted:
         return (yield)
-    before = core.lowered_rows()
+    before = core.row_programs()
     result = yield
     if IS_RECORDING:
         if item.path.name not in NOT_NUMERIC:
-            met[test] = lowered_since(before)
+            met[test] = met_since(before)
         return result
-    missing = wanted[test] - lowered_since(before)
+    missing = wanted[test] - met_since(before)
     if missing:  # an earlier test may have left their programs
         core.clear_programs()
-        before = core.lowered_rows()
+        before = core.row_programs()
         item.runtest()
-        missing -= lowered_since(before)
+        missing -= met_since(before)
     assert not missing, f"rows.txt says that this test runs {sorted(missing)}, see conftest.py"
     return result
 

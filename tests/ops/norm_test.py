@@ -113,8 +113,14 @@ def test_sync_batch_norm_steps():
     means, rstds = torch.stack([s[0] for s in stats]), torch.stack([s[1] for s in stats])
     counts = torch.tensor([8.0, 16.0]).double().to("tpu")
     mean, rstd = torch.batch_norm_gather_stats_with_counts(parts[0], means, rstds, *there, 0.1, 1e-5, counts)
+    same = torch.batch_norm_gather_stats(parts[0], means[:1], rstds[:1], None, None, 0.1, 1e-5, 8)
+    torch.testing.assert_close(same, stats[0])
     out = torch.cat([torch.batch_norm_elemt(part, weight, None, mean, rstd, 1e-5) for part in parts])
     torch.testing.assert_close(out.cpu(), expected.detach())
+    empty = torch.empty(0, dtype=torch.float64, device="tpu")
+    torch.testing.assert_close(
+        torch.batch_norm_elemt(parts[0], weight, None, mean, rstd, 1e-5, out=empty), out[:2], rtol=0, atol=0
+    )
     for got, want in zip(there, running, strict=True):
         torch.testing.assert_close(got.cpu(), want)
     sums = [
