@@ -95,9 +95,10 @@ def pytest_sessionfinish():
         return
     lines = []
     for row, _, _ in core.rows():
-        tests = [test for test, rows in met.items() if row in rows]
         # The test of the op's own name, or one that does little else.
         base = row.partition(".")[0].strip("_")
+        tests = [test for test, rows in met.items() if row in rows]
         if tests:
-            lines.append(f"{row}\t{min(tests, key=lambda test: (base not in test, len(met[test]), test))}\n")
+            best = min(tests, key=lambda t: (base not in t.replace(".", "_"), "float32" not in t, len(met[t]), t))
+            lines.append(f"{row}\t{best}\n")
     FILE.write_text("".join(lines))
