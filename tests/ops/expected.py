@@ -128,7 +128,7 @@ _WITH_ALL_SAMPLES: dict[tuple[str, str, torch.dtype | None], str] = {
         "forward",
         "linspace",
         torch.int64,
-    ): "the CPU's vector code rounds the first of each few elements before it steps on",
+    ): "the CPU's vectors round their first element and step on",
 }
 
 
