@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -47,6 +48,37 @@ def mode(request):
 
     with torch.tpu.mode(request.param):
         yield request.param
+
+
+@pytest.fixture
+def longest_pause():
+    """How long another Python thread stands still while the device works."""
+
+    def measure(work):
+        """The longest pause in seconds while `work` ran, and how long `work` took."""
+        stop, pauses = threading.Event(), []
+
+        def tick():
+            last = time.perf_counter()
+            while not stop.is_set():
+                time.sleep(0.0005)
+                now = time.perf_counter()
+                pauses.append(now - last)
+                last = now
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        while not pauses:
+            time.sleep(0.001)
+        pauses.clear()
+        begin = time.perf_counter()
+        work()
+        seconds = time.perf_counter() - begin
+        stop.set()
+        thread.join()
+        return max(pauses, default=seconds), seconds
+
+    return measure
 
 
 @pytest.fixture(scope="session")

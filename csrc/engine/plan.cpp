@@ -99,13 +99,15 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
 }
 
 std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const graph::Graph& graph) {
-  if (std::shared_ptr<Plan> plan = load_plan(key)) {
+  std::shared_ptr<Plan> plan = load_plan(key);
+  if (plan) {
     log::at(3, "graph\n", to_string(graph));
     if (log::level() >= 4) log::at(4, graph::lower(graph, Runtime::get().configuration().settings).text);
-    return plan;
+  } else {
+    plan = compile(device, graph);
+    if (plan->executable) store_plan(key, *plan);
   }
-  std::shared_ptr<Plan> plan = compile(device, graph);
-  if (plan->executable) store_plan(key, *plan);
+  for (const graph::Node& node : graph.nodes) ops::count_program(*node.call.row);
   return plan;
 }
 

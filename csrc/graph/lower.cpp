@@ -159,7 +159,6 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     if (node.call.row->is_random) arguments.begin_random_node();
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
-    ops::count_lowering(*node.call.row);
     Values values = node.call.row->lower(context);
     check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name,
           ": the lowering gave ", values.size(), " results, the schema has ", node.writes.size());

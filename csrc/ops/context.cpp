@@ -114,6 +114,7 @@ Category Context::category(const char* name) const {
 
 bool fits(const Scalar& scalar, ElementType type) {
   if (!is_integral(type)) return true;
+  if (scalar.kind == Scalar::Kind::Unsigned) return type == ElementType::U64;
   size_t bits = size_of(type) * 8;
   bool is_exact = scalar.kind == Scalar::Kind::Bool || scalar.kind == Scalar::Kind::Int;
   if (bits == 64 && is_exact) return true;

@@ -46,13 +46,13 @@ const Registry& registry() {
   return *all;
 }
 
-struct Lowerings {
+struct Programs {
   std::mutex mutex;
   std::map<std::string, int64_t> counts;
 };
 
-Lowerings& lowerings() {
-  static auto* all = new Lowerings;
+Programs& programs() {
+  static auto* all = new Programs;
   return *all;
 }
 
@@ -65,14 +65,14 @@ const Row* find_row(std::string_view name) {
   return found == registry().by_name.end() ? nullptr : found->second;
 }
 
-void count_lowering(const Row& row) {
-  std::lock_guard<std::mutex> lock(lowerings().mutex);
-  ++lowerings().counts[row.name];
+void count_program(const Row& row) {
+  std::lock_guard<std::mutex> lock(programs().mutex);
+  ++programs().counts[row.name];
 }
 
-std::map<std::string, int64_t> lowered_rows() {
-  std::lock_guard<std::mutex> lock(lowerings().mutex);
-  return lowerings().counts;
+std::map<std::string, int64_t> row_programs() {
+  std::lock_guard<std::mutex> lock(programs().mutex);
+  return programs().counts;
 }
 
 Row functional_form(const Row& row, const char* name) {

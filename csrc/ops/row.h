@@ -75,10 +75,11 @@ const std::vector<std::string>& duplicate_rows();
 /// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in
 /// the registry.
 Row functional_form(const Row& row, const char* name);
-/// Counts a call of the row's lowering, which is what happens at the first call of its kind.
-void count_lowering(const Row& row);
-/// How often each row was lowered in this process; rows that never were are not listed. Tests ask which rows they met.
-std::map<std::string, int64_t> lowered_rows();
+/// Counts a program that the row is in, compiled or loaded.
+void count_program(const Row& row);
+/// In how many programs of this process each row is; rows that are in none are not listed. Tests ask which rows they
+/// met.
+std::map<std::string, int64_t> row_programs();
 /// The row of an overload name, or null.
 const Row* find_row(std::string_view name);
 

@@ -263,8 +263,7 @@ void define_random(py::module_& module) {
 constexpr const char* kModes[] = {"strict", "fused"};
 
 void define_modes(py::module_& module) {
-  define(
-      module, "mode", [] { return std::string(kModes[static_cast<int>(engine::mode())]); }, "When ops run.");
+  define(module, "mode", [] { return std::string(kModes[static_cast<int>(engine::mode())]); }, "When ops run.");
   define(
       module, "set_mode",
       [](const std::string& name) {
@@ -297,7 +296,7 @@ void define_programs(py::module_& module) {
         return rows;
       },
       "Every op with a lowering: overload, family, and the arguments of the schema that the row names.");
-  define(module, "lowered_rows", &ops::lowered_rows, "How often the lowering of each row was called, by overload.");
+  define(module, "row_programs", &ops::row_programs, "In how many programs of this process each row is, by overload.");
   define(
       module, "cache_stats",
       [] {
@@ -430,7 +429,8 @@ PYBIND11_MODULE(_C, module) {
     aten::register_rows();
   });
   engine::set_blocking_hooks({&release_gil, &take_gil});
-  engine::set_line_hooks({[] { return Lines::all().capture(); }, [](uint64_t line) { return Lines::all().describe(line); }});
+  engine::set_line_hooks(
+      {[] { return Lines::all().capture(); }, [](uint64_t line) { return Lines::all().describe(line); }});
   log::set_warning_sink(&warn);
   module.attr("built_for_torch") = concat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
   define_startup(module);

@@ -1,35 +1,9 @@
 """Threads: the GIL is free while the device works, and several threads may use the device at once."""
 
 import threading
-import time
 
 import pytest
 import torch
-
-
-def progress_during(work):
-    """Longest pause, in seconds, of another Python thread while `work` runs, and how long `work` took."""
-    stop, started, pauses = threading.Event(), threading.Event(), []
-
-    def count():
-        last = time.perf_counter()
-        while not stop.is_set():
-            time.sleep(0.001)
-            now = time.perf_counter()
-            pauses.append(now - last)
-            last = now
-            started.set()
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    started.wait()
-    pauses.clear()
-    begin = time.perf_counter()
-    work()
-    seconds = time.perf_counter() - begin
-    stop.set()
-    thread.join()
-    return max(pauses, default=seconds), seconds
 
 
 def chain(x, length):
@@ -39,21 +13,21 @@ def chain(x, length):
 
 
 @pytest.mark.parametrize("finish", [lambda y: torch.tpu.synchronize(), lambda y: y.cpu(), lambda y: y.sum().item()])
-def test_gil_is_free_while_waiting(finish):
+def test_gil_is_free_while_waiting(longest_pause, finish):
     x = torch.full((1024, 1024), 1e-4, device="tpu")
     finish(chain(x, 1))
-    pause, seconds = progress_during(lambda: finish(chain(x, 10)))
+    pause, seconds = longest_pause(lambda: finish(chain(x, 10)))
     assert pause < seconds / 2, (pause, seconds)
 
 
-def test_gil_is_free_while_compiling():
+def test_gil_is_free_while_compiling(longest_pause):
     x = torch.ones(61, 67, device="tpu")
 
     def work():
         for size in range(60, 10, -5):
             (x[:size] @ x[:size].t()).logsumexp(dim=1).cumsum(0).sum().item()
 
-    pause, seconds = progress_during(work)
+    pause, seconds = longest_pause(work)
     assert pause < max(seconds / 2, 0.05), (pause, seconds)
 
 

@@ -44,9 +44,6 @@ WRONG = {
     "cat: sizes": lambda t: torch.cat([t.floats(2, 3), t.floats(3, 2)]),
     "cat: nothing": lambda t: torch.cat([]),
     "cat: out": lambda t: torch.cat([t.floats(2), t.floats(2)], out=t.ints(1, 2, 3, 4)),
-    "copy_: overlap": lambda t: (lambda x: x[2:8].copy_(x[:6]))(t.floats(8)),
-    "setitem: overlap": lambda t: (lambda x: x.__setitem__(slice(2, 8), x[:6]))(t.floats(8)),
-    "copy_: transposed": lambda t: (lambda x: x.copy_(x.t()))(t.floats(3, 3)),
     "stack: sizes": lambda t: torch.stack([t.floats(2), t.floats(3)]),
     "view": lambda t: t.floats(6).view(4),
     "view: strides": lambda t: t.floats(2, 3).t().view(6),
@@ -160,6 +157,9 @@ WRONG = {
     # overlap
     "add_: overlap": lambda t: t.floats(1).expand(3).add_(1),
     "copy_: overlap": lambda t: t.floats(1).expand(3).copy_(t.floats(3)),
+    "copy_: parts that overlap": lambda t: (lambda x: x[2:8].copy_(x[:6]))(t.floats(8)),
+    "setitem: parts that overlap": lambda t: (lambda x: x.__setitem__(slice(2, 8), x[:6]))(t.floats(8)),
+    "copy_: its own transpose": lambda t: (lambda x: x.copy_(x.t()))(t.floats(3, 3)),
     "set leaf": lambda t: t.floats(2).requires_grad_().add_(1),
     "requires_grad: int": lambda t: t.ints(1).requires_grad_(),
     # values
@@ -214,6 +214,7 @@ WRONG = {
     "resize of a graph": lambda t: t.floats(2).requires_grad_().resize_(3),
     "storage too small": lambda t: t.floats(4).set_(t.floats(2).untyped_storage(), 0, (4,)).clone(),
 }
+
 
 def error_of(function, device):
     try:

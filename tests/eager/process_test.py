@@ -7,38 +7,12 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 ROWS = 12_000_000  # 48 MB: long enough to copy to be seen
-
-
-def longest_pause(work):
-    """Longest time in seconds that another Python thread stood still while `work` ran, and how long `work` took."""
-    stop, pauses = threading.Event(), []
-
-    def tick():
-        last = time.perf_counter()
-        while not stop.is_set():
-            time.sleep(0.0005)
-            now = time.perf_counter()
-            pauses.append(now - last)
-            last = now
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    while not pauses:
-        time.sleep(0.001)
-    pauses.clear()
-    begin = time.perf_counter()
-    work()
-    seconds = time.perf_counter() - begin
-    stop.set()
-    thread.join()
-    return max(pauses, default=seconds), seconds
 
 
 @pytest.mark.parametrize(
@@ -52,7 +26,7 @@ def longest_pause(work):
     ],
     ids=["to the device", "to the host", "into a host tensor", "executing", "on the host path"],
 )
-def test_another_thread_runs_on(work):
+def test_another_thread_runs_on(longest_pause, work):
     host = torch.ones(ROWS)
     x = host.to("tpu")
     work(host, x)

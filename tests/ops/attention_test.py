@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from oracle import assert_values_and_gradients
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 INF = float("inf")
@@ -65,13 +66,8 @@ def test_values_and_gradients(name, dtype):
         *here[:3], here_mask, is_causal=causal, scale=scale, enable_gqa=heads != key_heads
     )
     assert "Overrideable" in str(got.grad_fn)
-    grad = torch.randn(expected.shape).to(dtype)
-    expected = [expected, *torch.autograd.grad(expected, wide, grad.double())]
-    got = [got, *torch.autograd.grad(got, here, grad.to("tpu"))]
     tolerance = {torch.float32: 2e-5, torch.float64: 1e-10, torch.bfloat16: 4e-2, torch.float16: 5e-3}[dtype]
-    for g, e in zip(got, expected, strict=True):
-        assert g.dtype == dtype
-        torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance)
+    assert_values_and_gradients(got, expected, here, wide, dtype, tolerance, tolerance)
 
 
 def test_dropout():
@@ -84,12 +80,7 @@ def test_dropout():
     keep = (got.detach().cpu() != 0).double() / 0.7
     assert 0.6 < (keep != 0).double().mean() < 0.8
     expected = plain(*wide, keep=keep)
-    torch.testing.assert_close(got.cpu().double(), expected, rtol=1e-5, atol=1e-6)
-    grad = torch.randn(got.shape)
-    for g, e in zip(
-        torch.autograd.grad(got, here, grad.to("tpu")), torch.autograd.grad(expected, wide, grad.double()), strict=True
-    ):
-        torch.testing.assert_close(g.cpu().double(), e, rtol=1e-4, atol=1e-5)
+    assert_values_and_gradients(got, expected, here, wide, torch.float32, 1e-5, 1e-5)
     with torch.no_grad():
         torch.manual_seed(3)
         assert torch.equal(F.scaled_dot_product_attention(*here, dropout_p=0.3).cpu(), got.cpu())

@@ -4,7 +4,7 @@ the CPU in float64; unfold and fold."""
 import pytest
 import torch
 import torch.nn.functional as F
-from oracle import assert_same
+from oracle import assert_same, assert_values_and_gradients
 
 # name: (input, outputs, keywords), kernel in the keywords
 PLAIN = {
@@ -49,13 +49,8 @@ def check(function, input, weight, bias, dtype, **keywords):
     wide = [x.double().requires_grad_() for x in (input, weight, bias)]
     here = [x.to("tpu", dtype).requires_grad_() for x in (input, weight, bias)]
     expected, got = function(*wide, **keywords), function(*here, **keywords)
-    assert got.dtype == dtype
-    grad = torch.randn(expected.shape).to(dtype)
-    expected = [expected, *torch.autograd.grad(expected, wide, grad.double())]
-    got = [got, *torch.autograd.grad(got, here, grad.to("tpu"))]
     tolerance = {torch.float32: 1e-4, torch.float64: 1e-9, torch.bfloat16: 3e-2, torch.float16: 5e-3}[dtype]
-    for g, e in zip(got, expected, strict=True):
-        torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance * 5)
+    assert_values_and_gradients(got, expected, here, wide, dtype, tolerance, tolerance * 5)
 
 
 def run(table, name, transposed, dtype, memory_format=None):

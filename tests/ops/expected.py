@@ -116,10 +116,23 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
         }.items()
         for op in ops
     },
+    ("column-major", "native_group_norm", None): "the CPU refuses what is not dense; this device takes any strides",
     ("column-major", "normal", None): "strides are those of torch's meta function; the CPU's come out row-major",
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
 
 
-def reason(kind, name, dtype):
-    return _DIFFERS.get((kind, name, dtype)) or _DIFFERS.get((kind, name, None))
+# What only some of all samples show, `make opinfo`.
+_WITH_ALL_SAMPLES: dict[tuple[str, str, torch.dtype | None], str] = {
+    (
+        "forward",
+        "linspace",
+        torch.int64,
+    ): "the CPU's vectors round their first element and step on",
+}
+
+
+def reason(kind, name, dtype, all_samples=False):
+    tables = (_DIFFERS, _WITH_ALL_SAMPLES) if all_samples else (_DIFFERS,)
+    found = (table.get((kind, name, which)) for table in tables for which in (dtype, None))
+    return next(filter(None, found), None)

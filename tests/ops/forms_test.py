@@ -43,8 +43,10 @@ CASES = {
     "glu_backward.grad_input": (Y[:, :3], X, 1),
     "glu_jvp": (X[:, :3], X, Y, 1),
     "glu_backward_jvp": (torch.ops.aten.glu_backward(Y[:, :3], X, 1), Y[:, :3], X, Y[:, 3:], Y, 1),
+    "_add_relu.Scalar": (X, 0.5),
     "_add_relu.Tensor": (X, Y),
     "_add_relu.out": (X, Y),
+    "_add_relu_.Scalar": (X, 0.5),
     "_add_relu_.Tensor": (X, Y),
     "floor_divide.out": (X, Y),
     "floor_divide_.Tensor": (X, Y),
@@ -75,6 +77,7 @@ CASES = {
     "_native_batch_norm_legit.out": (IMAGE, None, None, *STATISTICS, True, 0.1, 1e-5),
     "_native_batch_norm_legit.no_stats": (IMAGE, None, None, True, 0.1, 1e-5),
     "_native_batch_norm_legit.no_stats_out": (IMAGE, None, None, True, 0.1, 1e-5),
+    "_batch_norm_with_update.out": (IMAGE, None, None, *STATISTICS, 0.1, 1e-5, {"reserve": torch.uint8}),
     "batch_norm_update_stats": (IMAGE, *STATISTICS, 0.1),
     "_weight_norm_interface": (X, torch.rand(4, 1), 0),
     "_weight_norm_interface_backward": (Y, X, torch.rand(4, 1), X.norm(dim=1, keepdim=True), 0),
@@ -102,6 +105,16 @@ CASES = {
     "replication_pad2d_backward.grad_input": (torch.randn(2, 3, 8, 9), IMAGE, PAD_2D),
     "replication_pad3d_backward": (torch.randn(2, 3, 7, 6, 7), VOLUME, PAD_3D),
     "replication_pad3d_backward.grad_input": (torch.randn(2, 3, 7, 6, 7), VOLUME, PAD_3D),
+    "upsample_nearest2d.out": (IMAGE, [4, 9]),
+    "upsample_nearest2d_backward.grad_input": (torch.randn(2, 3, 4, 9), [4, 9], [2, 3, 6, 6]),
+    "upsample_nearest3d.out": (VOLUME, [3, 9, 4]),
+    "upsample_nearest3d_backward.grad_input": (torch.randn(2, 3, 3, 9, 4), [3, 9, 4], [2, 3, 4, 4, 4]),
+    "_upsample_nearest_exact2d.out": (IMAGE, [4, 9]),
+    "_upsample_nearest_exact2d_backward.grad_input": (torch.randn(2, 3, 4, 9), [4, 9], [2, 3, 6, 6]),
+    "_upsample_nearest_exact3d.out": (VOLUME, [3, 9, 4]),
+    "_upsample_nearest_exact3d_backward.grad_input": (torch.randn(2, 3, 3, 9, 4), [3, 9, 4], [2, 3, 4, 4, 4]),
+    "_upsample_lanczos2d_aa.out": (IMAGE, [4, 9], False),
+    "_upsample_lanczos2d_aa_backward.grad_input": (torch.randn(2, 3, 4, 9), [4, 9], [2, 3, 6, 6], False),
     "eye.out": (4,),
     "range.out": (0.5, 4.0, 0.5),
     "prod.int_out": (X, 1),
@@ -197,3 +210,13 @@ def test_random_form(name):
     functional = getattr(torch, name.partition(".")[0])
     device = {} if any(isinstance(a, torch.Tensor) for a in args) else {"device": "tpu"}
     assert torch.equal(out.cpu(), functional(*args, **device).cpu())
+
+
+def test_log_sigmoid_forward_out():
+    """The second out= is what the backward pass keeps, which is the device's own matter."""
+    results = []
+    for device in ("cpu", "tpu"):
+        output, buffer = (torch.empty(0, device=device) for _ in range(2))
+        torch.ops.aten.log_sigmoid_forward.output(X.to(device), output=output, buffer=buffer)
+        results.append(output.cpu())
+    torch.testing.assert_close(results[1], results[0])

@@ -10,11 +10,7 @@ GENERATOR = torch.Generator().manual_seed(5)
 REDUCTIONS = ["none", "mean", "sum"]
 
 
-@pytest.fixture(autouse=True)
-def no_host_ops():
-    before = torch.tpu.set_host_ops("error")
-    yield
-    torch.tpu.set_host_ops(before)
+pytestmark = pytest.mark.usefixtures("no_host_ops")
 
 
 def randn(*sizes):

@@ -88,11 +88,23 @@ def test_conjugate_and_negative_bits():
     assert_same(lambda a, b: torch.vdot(a[0].conj(), a[1]), a, b)
 
 
-def test_wide_results():
+@pytest.mark.parametrize("name", ["mm", "bmm", "addmm", "baddbmm"])
+def test_wide_results(name):
+    """Products of halves in float32, which the CPU does not have."""
+    batch = [2] if "bmm" in name else []
+    tensors = [torch.randn(*batch, *sizes).bfloat16() for sizes in ((3, 4), (4, 5))]
+    if "add" in name:
+        tensors.insert(0, torch.randn(*batch, 3, 5))
+    function, there = getattr(torch, name), [t.to("tpu") for t in tensors]
+    expected = function(*[t.float() for t in tensors])
+    out = torch.empty(0, device="tpu")
+    for got in (function(*there, out_dtype=torch.float32), function(*there, out_dtype=torch.float32, out=out)):
+        assert got.dtype == torch.float32
+        torch.testing.assert_close(got.cpu(), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_integer_products_and_wrong_results():
     a, b = torch.randn(3, 4).bfloat16(), torch.randn(4, 5).bfloat16()
-    out = torch.mm(a.to("tpu"), b.to("tpu"), out_dtype=torch.float32)
-    assert out.dtype == torch.float32
-    torch.testing.assert_close(out.cpu(), a.float() @ b.float(), rtol=1e-6, atol=1e-6)
     with pytest.raises(RuntimeError, match="out_dtype must be the same"):
         torch.mm(a.to("tpu"), b.to("tpu"), out_dtype=torch.float64)
     i, j = (torch.randint(-128, 128, size, dtype=torch.int8) for size in ((17, 32), (32, 8)))

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from oracle import assert_same
+from oracle import assert_same, assert_values_and_gradients
 
 aten = torch.ops.aten
 
@@ -22,17 +22,13 @@ def check(make, input, dtype=torch.float32, train=True, buffers=True):
     reference.to(torch.float64)
     input = input.to(dtype)
     wide, here = input.double().requires_grad_(), input.to("tpu").requires_grad_()
-    expected, got = reference(wide), module(here)
-    grad = torch.randn(expected.shape).to(dtype)
-    expected = [expected, *torch.autograd.grad(expected, [wide, *reference.parameters()], grad.double())]
-    got = [got, *torch.autograd.grad(got, [here, *module.parameters()], grad.to("tpu"))]
-    if buffers:
-        expected += [b for b in reference.buffers()]
-        got += [b for b in module.buffers()]
+    leaves = [here, *module.parameters()], [wide, *reference.parameters()]
     tolerance = {torch.float32: 5e-5, torch.float64: 1e-9, torch.bfloat16: 6e-2, torch.float16: 1e-2}[dtype]
-    for g, e in zip(got, expected, strict=True):
-        assert g.dtype in (dtype, torch.int64)
-        torch.testing.assert_close(g.cpu().double(), e.double(), rtol=tolerance, atol=tolerance * 3)
+    assert_values_and_gradients(module(here), reference(wide), *leaves, dtype, tolerance, tolerance * 3)
+    if buffers:
+        for g, e in zip(module.buffers(), reference.buffers(), strict=True):
+            assert g.dtype in (dtype, torch.int64)
+            torch.testing.assert_close(g.cpu().double(), e.double(), rtol=tolerance, atol=tolerance * 3)
 
 
 BATCH = {
@@ -117,8 +113,14 @@ def test_sync_batch_norm_steps():
     means, rstds = torch.stack([s[0] for s in stats]), torch.stack([s[1] for s in stats])
     counts = torch.tensor([8.0, 16.0]).double().to("tpu")
     mean, rstd = torch.batch_norm_gather_stats_with_counts(parts[0], means, rstds, *there, 0.1, 1e-5, counts)
+    same = torch.batch_norm_gather_stats(parts[0], means[:1], rstds[:1], None, None, 0.1, 1e-5, 8)
+    torch.testing.assert_close(same, stats[0])
     out = torch.cat([torch.batch_norm_elemt(part, weight, None, mean, rstd, 1e-5) for part in parts])
     torch.testing.assert_close(out.cpu(), expected.detach())
+    empty = torch.empty(0, dtype=torch.float64, device="tpu")
+    torch.testing.assert_close(
+        torch.batch_norm_elemt(parts[0], weight, None, mean, rstd, 1e-5, out=empty), out[:2], rtol=0, atol=0
+    )
     for got, want in zip(there, running, strict=True):
         torch.testing.assert_close(got.cpu(), want)
     sums = [

@@ -42,7 +42,7 @@ def test_fused_steps(name, dtype):
     torch.testing.assert_close(got, trained(kind, options, "cpu", dtype), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", ["adam", "sgd", "adamw"])
+@pytest.mark.parametrize("name", ["adam", "sgd", "adamw", "adagrad"])
 def test_learning_rate_as_a_tensor(name):
     kind, options = OPTIMIZERS[name]
     got, expected = (trained(kind, options, device, tensor_lr=True) for device in ("tpu", "cpu"))

@@ -2,6 +2,7 @@
 the same error."""
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 # torch.testing's defaults, but where a float32 result of XLA may be some units in the last place away.
 TOLERANCES = {torch.float32: (4e-6, 1e-6), torch.complex64: (8e-6, 2e-6), torch.float64: (1e-11, 1e-12)}
@@ -37,6 +38,18 @@ def assert_same(function, *args, rtol=None, atol=None, zero_signs=True, message=
             assert first in str(got).replace("_cpu", ""), f"expected {expected!r}, got {got!r}"
         return
     compare(got, expected, rtol, atol, zero_signs)
+
+
+def assert_values_and_gradients(got, expected, here, wide, dtype, rtol, atol):
+    """Results of the device against those that the CPU computed in float64, and then the gradients that a random
+    weighting of them gives for the leaves `here` and `wide`."""
+    got, expected = tree_leaves(got), tree_leaves(expected)
+    grads = [torch.randn(e.shape).to(dtype) for e in expected]
+    expected += torch.autograd.grad(expected, wide, [grad.double() for grad in grads])
+    got += torch.autograd.grad(got, here, [grad.to("tpu") for grad in grads])
+    for g, e in zip(got, expected, strict=True):
+        assert g.dtype == dtype
+        torch.testing.assert_close(g.cpu().double(), e, rtol=rtol, atol=atol)
 
 
 def compare(got, expected, rtol=None, atol=None, zero_signs=True):

@@ -9,11 +9,7 @@ aten = torch.ops.aten
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.fixture(autouse=True)
-def no_host_ops():
-    before = torch.tpu.set_host_ops("error")
-    yield
-    torch.tpu.set_host_ops(before)
+pytestmark = pytest.mark.usefixtures("no_host_ops")
 
 
 def randn(*sizes, dtype=torch.float32, scale=1.0):

@@ -13,6 +13,7 @@ _spec = importlib.util.spec_from_file_location("op_coverage", _path)
 op_coverage = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(op_coverage)
 
+ROW_TESTS = Path(__file__).with_name("rows.txt")
 ROWS = {name: (family, arguments) for name, family, arguments in core.rows()}
 OVERLOADS = op_coverage.overloads()
 REQUIRED = set(op_coverage.required())
@@ -56,6 +57,19 @@ def test_rows_keep_derivatives():
 def test_every_row_is_registered():
     by_another_name = {"copy_"}  # comes to the device as _copy_from
     assert {name for name in ROWS if not op_coverage.has_kernel(name, "PrivateUse1")} == by_another_name
+
+
+def test_every_row_has_a_numeric_test(collected, pytestconfig):
+    """rows.txt names it; conftest.py sees that it runs the row."""
+    tests = dict(line.split("\t") for line in ROW_TESTS.read_text().splitlines())
+    assert sorted(set(ROWS) - set(tests)) == [], "rows without a test, see tests/ops/conftest.py"
+    assert sorted(set(tests) - set(ROWS)) == [], "no rows of today"
+    assert all((ROW_TESTS.parent / test.partition("::")[0]).exists() for test in tests.values())
+    if any("::" in argument for argument in pytestconfig.args):
+        return  # of some files only a part is collected
+    files = {test.partition("::")[0] for test in collected}
+    gone = {test for test in tests.values() if test.partition("::")[0] in files} - collected
+    assert not gone, "no tests of today"
 
 
 def test_structured_functional_forms_are_not_lost():

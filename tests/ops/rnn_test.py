@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn as nn
-from torch.utils._pytree import tree_leaves
+from oracle import assert_values_and_gradients
 
 MODULES = {
     "lstm": (lambda: nn.LSTM(6, 8, 2), (5, 3, 6)),
@@ -28,11 +28,6 @@ def test_module(name, dtype):
     reference.double()
     x = torch.randn(sizes).to(dtype)
     wide, here = x.double().requires_grad_(), x.to("tpu").requires_grad_()
-    expected, got = tree_leaves(reference(wide)), tree_leaves(module(here))
-    grads = [torch.randn(e.shape).to(dtype) for e in expected]
-    expected += torch.autograd.grad(expected, [wide, *reference.parameters()], [g.double() for g in grads])
-    got += torch.autograd.grad(got, [here, *module.parameters()], [g.to("tpu") for g in grads])
+    leaves = [here, *module.parameters()], [wide, *reference.parameters()]
     tolerance = 1e-5 if dtype == torch.float32 else 1e-1
-    for g, e in zip(got, expected, strict=True):
-        assert g.dtype == dtype
-        torch.testing.assert_close(g.cpu().double(), e, rtol=tolerance, atol=tolerance)
+    assert_values_and_gradients(module(here), reference(wide), *leaves, dtype, tolerance, tolerance)
