@@ -128,7 +128,9 @@ class LlamaBlock(nn.Module):
 
     def rotate(self, x):
         half = self.size // 2
-        angles = torch.arange(x.shape[2], device=x.device)[:, None] / 100 ** (torch.arange(half, device=x.device) / half)
+        angles = torch.arange(x.shape[2], device=x.device)[:, None] / 100 ** (
+            torch.arange(half, device=x.device) / half
+        )
         one, two = x[..., :half], x[..., half:]
         cos, sin = angles.cos(), angles.sin()
         return torch.cat([one * cos - two * sin, two * cos + one * sin], -1)
@@ -136,9 +138,7 @@ class LlamaBlock(nn.Module):
     def forward(self, x):
         batch, length, width = x.shape
         h = self.before(x)
-        q, k, v = (
-            layer(h).view(batch, length, -1, self.size).transpose(1, 2) for layer in (self.q, self.k, self.v)
-        )
+        q, k, v = (layer(h).view(batch, length, -1, self.size).transpose(1, 2) for layer in (self.q, self.k, self.v))
         y = F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True, enable_gqa=True)
         x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
         h = self.after(x)

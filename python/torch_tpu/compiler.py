@@ -46,7 +46,9 @@ def stats() -> dict[str, Any]:
     return dataclasses.asdict(_counts)
 
 
-def tpu_backend(gm: fx.GraphModule, example_inputs: Sequence[Any], *, mode: str | None = None, options=None, **_) -> Callable:
+def tpu_backend(
+    gm: fx.GraphModule, example_inputs: Sequence[Any], *, mode: str | None = None, options=None, **_
+) -> Callable:
     """The backend of `torch.compile(model, backend="tpu")`. `mode` is accepted, all modes do the same.
 
     Raises ValueError for an unknown mode or option.
@@ -94,7 +96,9 @@ def _touches_tpu(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> bool:
         for node in module.graph.nodes:
             if any(_is_tpu(leaf) for leaf in torch.utils._pytree.tree_leaves(node.meta.get("example_value"))):
                 return True
-            if node.op == "get_attr" and _is_tpu(functools.reduce(lambda o, n: getattr(o, n, None), node.target.split("."), module)):
+            if node.op == "get_attr" and _is_tpu(
+                functools.reduce(lambda o, n: getattr(o, n, None), node.target.split("."), module)
+            ):
                 return True
             device = node.kwargs.get("device")
             if device is not None and torch.device(device).type == "tpu":
@@ -110,13 +114,38 @@ def _compile(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable:
 
 
 class _Interpreter(fx.Interpreter):
-    """Runs a graph on stand-ins and remembers the node at which it failed."""
+    """Runs a graph on stand-ins: results have the strides that the graph was made for, which calls of aten.view further
+    down depend on. Remembers the node at which it failed."""
 
     node: fx.Node | None = None
 
     def run_node(self, node: fx.Node) -> Any:
         self.node = node
-        return super().run_node(node)
+        result = super().run_node(node)
+        makes_new = isinstance(node.target, torch._ops.OpOverload) and not any(
+            value.alias_info is not None for value in node.target._schema.returns
+        )
+        return (
+            torch.utils._pytree.tree_map(_with_strides, result, node.meta["val"])
+            if makes_new and "val" in node.meta
+            else result
+        )
+
+
+def _with_strides(result: Any, fake: Any) -> Any:
+    """`result`, laid out in memory as `fake`. A size that is only known by name counts with its example."""
+    if not isinstance(result, torch.Tensor) or not isinstance(fake, torch.Tensor) or result.numel() == 0:
+        return result
+    strides = [stride if isinstance(stride, int) else stride.node.hint for stride in fake.stride()]
+    sizes = [size if isinstance(size, int) else size.node.hint for size in fake.shape]
+    if any(stride is None for stride in strides) or result.dim() != len(strides):
+        return result
+    if list(result.shape) != sizes:  # another size than the example's: the order is what carries over
+        order = sorted(range(len(strides)), key=lambda i: -strides[i])
+        strides = torch.empty_permuted(result.shape, order, device="meta").stride()
+    if all(n <= 1 or a == b for n, a, b in zip(result.shape, strides, result.stride(), strict=True)):
+        return result
+    return torch.empty_strided(result.shape, strides, dtype=result.dtype, device=result.device).copy_(result)
 
 
 @contextlib.contextmanager
@@ -125,7 +154,9 @@ def _outside_of_modes():
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch._C._DisableFuncTorch())
         stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
-        stack.enter_context(torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)))
+        stack.enter_context(
+            torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView))
+        )
         stack.enter_context(torch.no_grad())
         for device in ("tpu", "cpu"):
             stack.enter_context(torch.autocast(device, enabled=False))
@@ -221,12 +252,19 @@ class _Graph:
         state = generator.get_state()
         with _outside_of_modes(), torch.device("tpu", self.device):
             stand_ins = self.program.begin(tensors, salt)
-            arguments = [given if stand_in is None else stand_in for given, stand_in in zip(inputs, stand_ins, strict=True)]
+            arguments = [
+                given if stand_in is None else stand_in for given, stand_in in zip(inputs, stand_ins, strict=True)
+            ]
             try:
                 results = interpreter.run(*arguments)
                 results = [results] if isinstance(results, torch.Tensor) else list(results)
-                results = self._as_promised(results)
-                on_cpu = self._promised_on_cpu(results)
+                promises = [node.meta.get("val") if isinstance(node, fx.Node) else None for node in self.output_nodes]
+                results = [_with_strides(result, fake) for result, fake in zip(results, promises, strict=True)]
+                # A graph may promise CPU tensors: the step counters of an optimizer, for instance.
+                on_cpu = [
+                    isinstance(result, torch.Tensor) and getattr(fake, "device", result.device).type == "cpu"
+                    for result, fake in zip(results, promises, strict=True)
+                ]
                 results = [self._on_device(result) for result in results]
                 self.program.finish([r if isinstance(r, torch.Tensor) else None for r in results])
             except Exception:
@@ -241,31 +279,10 @@ class _Graph:
         self.others[salt] = [None if isinstance(r, torch.Tensor) else r for r in results]
         _counts.programs += 1
 
-    def _promised_on_cpu(self, results: list[Any]) -> list[bool]:
-        """Which results the graph promises as CPU tensors: optimizer step counters, for instance."""
-        on_cpu = []
-        for node, result in zip(self.output_nodes, results, strict=True):
-            fake = node.meta.get("val") if isinstance(node, fx.Node) else None
-            device = fake.device if isinstance(fake, torch.Tensor) else getattr(result, "device", None)
-            on_cpu.append(isinstance(result, torch.Tensor) and device is not None and device.type == "cpu")
-        return on_cpu
-
     def _on_device(self, result: Any) -> Any:
         if isinstance(result, torch.Tensor) and result.device.type != "tpu":
             return result.to(torch.device("tpu", self.device))
         return result
-
-    def _as_promised(self, results: list[Any]) -> list[Any]:
-        """Results with the strides of the graph's fake values: what comes after the graph was built for them."""
-        promised = []
-        for node, result in zip(self.output_nodes, results, strict=True):
-            fake = node.meta.get("val") if isinstance(node, fx.Node) else None
-            if isinstance(fake, torch.Tensor) and isinstance(result, torch.Tensor) and all(isinstance(s, int) for s in fake.stride()):
-                differs = any(a != b for n, a, b in zip(result.shape, fake.stride(), result.stride(), strict=True) if n > 1)
-                if differs and result.numel() > 0:
-                    result = torch.empty_strided(fake.shape, fake.stride(), dtype=result.dtype, device=result.device).copy_(result)
-            promised.append(result)
-        return promised
 
 
 class _Split(Exception):
@@ -302,7 +319,9 @@ def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
     at = place[node]
 
     def part_of(other: fx.Node) -> int:
-        if other is node or (other.target is operator.getitem and other.args[0] is node):  # a list does not leave a part
+        if other is node or (
+            other.target is operator.getitem and other.args[0] is node
+        ):  # a list does not leave a part
             return 1
         return 2 if place[other] > at else 0
 

@@ -236,7 +236,10 @@ def test_in_mode_fused():
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"options": {"nope": 1}}, "unknown options nope"), ({"mode": "warp"}, "expected mode to be one of .* got 'warp'")],
+    [
+        ({"options": {"nope": 1}}, "unknown options nope"),
+        ({"mode": "warp"}, "expected mode to be one of .* got 'warp'"),
+    ],
 )
 def test_unknown_options_are_errors(given, message):
     with pytest.raises(Exception, match=message):

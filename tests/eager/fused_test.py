@@ -181,4 +181,3 @@ def test_data_dependent_sizes_are_host_reads():
     x = torch.tensor([0.0, 3.0, 0.0, 5.0], device="tpu") * 2
     assert x.nonzero().tolist() == [[1], [3]]
     assert x[x > 7].tolist() == [10]
-

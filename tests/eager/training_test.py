@@ -11,10 +11,11 @@ import itertools
 
 import pytest
 import torch
-from networks import Gpt
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional as F
+
+from networks import Gpt
 
 STEPS = 20
 TOLERANCE = 1e-4
