@@ -1,9 +1,10 @@
 """torch.compile for `tpu`: the backend "tpu", which is also the default for graphs that touch the device.
 
-AOTAutograd gives functional graphs of ATen ops: one for forward, one for backward. Such a graph is traced at its first call
-with inputs of a layout it has not seen: its ops run, through the same kernels as in eager mode, on tensors that stand for
-the inputs, which records them as one segment; the segment is compiled to one executable. A graph that needs the elements
-of a tensor on the way (an op without a lowering, a data-dependent size) is split around that op, which then runs by itself.
+AOTAutograd gives functional graphs of ATen ops: one for forward, one for backward. Such a graph is traced at its first
+call with inputs of a layout it has not seen: its ops run, through the same kernels as in eager mode, on tensors that
+stand for the inputs, which records them as one segment; the segment is compiled to one executable. A graph that needs
+the elements of a tensor on the way (an op without a lowering, a data-dependent size) is split around that op, which
+then runs by itself.
 
 Public: `tpu_backend` (entry point group `torch_dynamo_backends`), `default_backend`, `stats`.
 """
@@ -40,8 +41,8 @@ _counts = _Counts()
 def stats() -> dict[str, Any]:
     """What torch.compile made for `tpu` in this process.
 
-    graphs: graphs that were handed over; programs: executables, one per graph (or part of one) and layout of its inputs;
-    calls: runs of programs; splits: ops around which graphs were split, with how often.
+    graphs: graphs that were handed over; programs: executables, one per graph (or part of one) and layout of its
+    inputs; calls: runs of programs; splits: ops around which graphs were split, with how often.
     """
     return dataclasses.asdict(_counts)
 
@@ -221,7 +222,7 @@ class _Graph:
         if self.device is None:
             self.device = _C.current_device()
         copied = []
-        written = self._written_inputs()
+        written = self._written_inputs
         for i, value in enumerate(tensors):
             if value is not None and value.device.type != "tpu":
                 tensors[i] = value.detach().to(torch.device("tpu", self.device))
@@ -233,7 +234,7 @@ class _Graph:
     def _placeholders(self) -> list[fx.Node]:
         return [node for node in self.gm.graph.nodes if node.op == "placeholder"]
 
-    @functools.lru_cache(maxsize=1)  # noqa: B019: graphs live as long as their callers
+    @functools.cached_property
     def _written_inputs(self) -> frozenset[int]:
         """Positions of placeholders that the graph writes."""
         places = {node: i for i, node in enumerate(self._placeholders)}

@@ -482,10 +482,10 @@ _step_hook = None
 def set_mode(mode: str) -> str:
     """When ops run: "strict" (the default) runs each at once; "fused" records them and runs them as one program.
 
-    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, after an optimizer step, and
-    when much was recorded. Values, random numbers and error classes are those of "strict"; an error that depends on values
-    (an index out of range) may come at the next read instead of at the call. Returns what it was. TORCH_TPU_MODE sets it
-    from outside. Raises ValueError for another name.
+    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, after an optimizer step,
+    and when much was recorded. Values, random numbers and error classes are those of "strict"; an error that depends
+    on values (an index out of range) may come at the next read instead of at the call. Returns what it was.
+    TORCH_TPU_MODE sets it from outside. Raises ValueError for another name.
     """
     previous = _C.mode()
     _C.set_mode(mode)
