@@ -32,13 +32,8 @@ struct Content {
 };
 
 Lie lie_of(const at::Tensor& tensor, int storage) {
-  return {storage,
-          tensor.scalar_type(),
-          tensor.sizes().vec(),
-          tensor.strides().vec(),
-          tensor.storage_offset(),
-          tensor.is_conj(),
-          tensor.is_neg()};
+  return {storage,          tensor.scalar_type(), tensor.sizes().vec(), tensor.strides().vec(), tensor.storage_offset(),
+          tensor.is_conj(), tensor.is_neg()};
 }
 
 at::Tensor tensor_over(at::Storage storage, const Lie& lie) {
@@ -118,11 +113,11 @@ Hash128 key_of(engine::Device& device, const Program::Tensors& inputs, uint64_t 
 struct Program::Layout {
   engine::Plan* plan = nullptr;  // null when nothing is computed
   std::shared_ptr<engine::Plan> held;
-  std::vector<size_t> inputs;                    // storage number of each program input that stands for one
-  std::vector<engine::ValueRef> constants;       // the inputs after those
+  std::vector<size_t> inputs;               // storage number of each program input that stands for one
+  std::vector<engine::ValueRef> constants;  // the inputs after those
   std::vector<int64_t> starts;
   std::vector<ops::Scalar> scalars;
-  std::vector<int64_t> random_blocks;            // per random op
+  std::vector<int64_t> random_blocks;              // per random op
   std::vector<std::pair<size_t, Content>> writes;  // input storages that end with another Value
   std::vector<Content> storages;                   // new ones, numbered after those of the inputs
   std::vector<Lie> outputs;
@@ -203,7 +198,8 @@ Program::Layout* Program::finish(const Tensors& outputs) {
     // The old elements are gone when the program has run, so their memory may be used for the new ones.
     if (content.kind == Content::Kind::Output && trace->placeholders[s]) {
       for (size_t i = 0; i < segment.inputs.size(); ++i)
-        if (segment.inputs[i].get() == trace->placeholders[s].get()) segment.origins[content.number] = static_cast<int>(i);
+        if (segment.inputs[i].get() == trace->placeholders[s].get())
+          segment.origins[content.number] = static_cast<int>(i);
     }
     layout->writes.emplace_back(s, std::move(content));
   }
@@ -294,8 +290,7 @@ Program::Tensors Program::run(Layout& layout, const Tensors& inputs) {
     std::vector<uint64_t> random;
     for (int64_t blocks : layout.random_blocks) {
       device::Block block{};
-      if (blocks > 0)
-        block = device::generator_of(std::nullopt, device_.ordinal()).take(static_cast<uint64_t>(blocks));
+      if (blocks > 0) block = device::generator_of(std::nullopt, device_.ordinal()).take(static_cast<uint64_t>(blocks));
       random.insert(random.end(), {block.seed, block.offset, 0});
     }
     arguments.inputs = values;

@@ -1,9 +1,10 @@
 // Program: a graph of torch.compile as executables, one per way its inputs lie in memory. See Note [Tracing] in
 // engine/recorder.h.
 //
-// The caller traces the graph once per layout: it runs the graph's ops on the stand-ins of `begin` and gives the results
-// to `finish`. From then on `run` executes. Inputs that share a storage stay aliases, inputs that the graph writes are
-// rebound (and donated), and results that share a storage, with each other or with an input, do so afterwards.
+// The caller traces the graph once per layout: it runs the graph's ops on the stand-ins of `begin` and gives the
+// results to `finish`. From then on `run` executes. Inputs that share a storage stay aliases, inputs that the graph
+// writes are rebound (and donated), and results that share a storage, with each other or with an input, do so
+// afterwards.
 #pragma once
 
 #include <ATen/core/Tensor.h>

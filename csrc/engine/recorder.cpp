@@ -183,8 +183,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     segment_.origins.resize(first + node.writes.size(), -1);
     for (const graph::Output& output : description.outputs) {
       size_t at = first + static_cast<size_t>(output.result);
-      auto value =
-          ValueRef::adopt(new Value(device_, output.stored, *this, static_cast<uint32_t>(at)));
+      auto value = ValueRef::adopt(new Value(device_, output.stored, *this, static_cast<uint32_t>(at)));
       if (output.donor >= 0) {
         int base = segment_.bases[op.first_base + static_cast<size_t>(output.donor)];
         segment_.origins[at] = base >= 0 ? base : segment_.origins[static_cast<size_t>(~base)];
@@ -292,7 +291,8 @@ void Recorder::run_one_by_one(Segment& segment) {
     std::vector<Value*> inputs, outputs;
     for (size_t i = 0; i < op.base_count; ++i) {
       int base = segment.bases[op.first_base + i];
-      inputs.push_back((base >= 0 ? segment.inputs[static_cast<size_t>(base)] : segment.results[static_cast<size_t>(~base)]).get());
+      inputs.push_back(
+          (base >= 0 ? segment.inputs[static_cast<size_t>(base)] : segment.results[static_cast<size_t>(~base)]).get());
     }
     for (const graph::Output& output : description.outputs)
       outputs.push_back(segment.results[result + static_cast<size_t>(output.result)].get());

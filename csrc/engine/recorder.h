@@ -7,8 +7,8 @@
 // hang together and which results are wanted, so a loop that records the same ops again compiles nothing. Reading a
 // pending Value cuts, as do events, synchronize(), the optimizer-step hook and a size cap.
 //
-// Note [Deferred errors]. What can be told from shapes and types is an error of the call, as in strict mode. A failed value
-// check shows when the segment has run: then its ops run again one by one, so that only the op at fault and what
+// Note [Deferred errors]. What can be told from shapes and types is an error of the call, as in strict mode. A failed
+// value check shows when the segment has run: then its ops run again one by one, so that only the op at fault and what
 // depends on it fail and a tensor that it would have overwritten keeps its elements. The error is raised by the next
 // read or synchronize(), with the Python line that recorded the op.
 #pragma once
@@ -113,10 +113,10 @@ class Recorder {
   bool was_read_ = false;
   std::mutex mutex_;  // of the segment; never held while anything compiles, runs or waits
   Segment segment_;
-  uint64_t segments_ = 0;                          // cut so far
+  uint64_t segments_ = 0;                        // cut so far
   std::unordered_map<Hash128, uint64_t> lines_;  // by the ops up to the one that was recorded there
-  std::optional<Error> error_;                     // the first that nobody was told of
-  std::mutex running_;                             // one segment at a time: those before it are done
+  std::optional<Error> error_;                   // the first that nobody was told of
+  std::mutex running_;                           // one segment at a time: those before it are done
 };
 
 /// While it lives, ops of this thread are recorded by `recorder`, whatever the mode.

@@ -77,7 +77,8 @@ T as(const ops::Scalar& scalar) {
 
 void check_scalar(const graph::ScalarUse& use, const ops::Scalar& scalar) {
   // A double beyond int64 has no integer to wrap to, whoever gave it.
-  bool is_lost = is_integral(use.wanted) && scalar.kind == ops::Scalar::Kind::Double && !(std::abs(scalar.real) < 0x1p63);
+  bool is_lost =
+      is_integral(use.wanted) && scalar.kind == ops::Scalar::Kind::Double && !(std::abs(scalar.real) < 0x1p63);
   check(!is_lost && (!use.is_exact || ops::fits(scalar, use.wanted)), ErrorCode::InvalidArgument,
         "value cannot be converted to type ", torch_name(use.wanted), " without overflow");
 }

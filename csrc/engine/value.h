@@ -17,7 +17,8 @@ class Device;
 class Recorder;
 
 /// An immutable array: *pending* (recorded, see engine/recorder.h), *ready* (owns a PJRT buffer, possibly still being
-/// computed) or *failed* (reading rethrows the error). Pending ends once, in one of the other two. Nobody writes into the memory of a ready Value, except a donation by its only holder. Reference counted.
+/// computed) or *failed* (reading rethrows the error). Pending ends once, in one of the other two. Nobody writes into
+/// the memory of a ready Value, except a donation by its only holder. Reference counted.
 class Value {
  public:
   /// `is_lengthy`: what computes it may take long, so that synchronize() waits for it even if nobody holds it any more.

@@ -45,7 +45,9 @@ std::string to_string(const Graph& graph) {
         case Write::Kind::Replace:
           text += concat(" replaces ", torch_name(write.type.element), to_string(write.type.dims));
           break;
-        case Write::Kind::Update: text += concat(" updates ", base_name(graph, write.base), view_text(write.plan)); break;
+        case Write::Kind::Update:
+          text += concat(" updates ", base_name(graph, write.base), view_text(write.plan));
+          break;
         case Write::Kind::Drop: text += " is dropped"; break;
       }
       if (write.donor >= 0) text += concat(" in the memory of ", base_name(graph, write.donor));

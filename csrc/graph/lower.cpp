@@ -173,10 +173,11 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
       if (!graph.wanted.empty() && !graph.wanted[number]) continue;
       results.push_back(bases.back());
       int donor = node.writes[k].donor;
-      bool fits = donor >= 0 && static_cast<size_t>(donor) < graph.inputs.size() && !output.resized &&
-                  graph.inputs[static_cast<size_t>(donor)] == output.stored &&
-                  std::none_of(lowered.outputs.begin(), lowered.outputs.end(),
-                               [&](const Output& o) { return o.donor == donor; });
+      bool fits =
+          donor >= 0 && static_cast<size_t>(donor) < graph.inputs.size() && !output.resized &&
+          graph.inputs[static_cast<size_t>(donor)] == output.stored &&
+          std::none_of(
+              lowered.outputs.begin(), lowered.outputs.end(), [&](const Output& o) { return o.donor == donor; });
       if (fits) {
         output.donor = donor;
         builder.set_parameter_alias(donor, static_cast<int>(results.size()) - 1);

@@ -64,7 +64,7 @@ struct Call {
   std::vector<Operand> operands;
   std::vector<Scalar> scalars;   // the values of this call: only those marked structural may be read while lowering
   std::vector<bool> structural;  // per scalar: its value is part of the key and constant in the text
-  std::vector<Category> scalar_categories;   // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
+  std::vector<Category> scalar_categories;  // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
   std::vector<bool> scalar_exact;  // given for a Scalar of the schema: the type it is packed in must be able to hold it
   std::vector<ElementType> scalar_elements;  // natural type: bool, int64, default float or the 0-d tensor's dtype
   std::vector<Param> params;

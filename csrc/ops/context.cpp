@@ -132,8 +132,8 @@ hlo::Value Context::scalar(const char* name, ElementType type) {
   auto index = static_cast<size_t>(argument.index);
   if (!call_.structural[index]) return sources_.take_scalar(argument.index, type);
   const Scalar& value = call_.scalars[index];
-  expect(!call_.scalar_exact[index] || fits(value, type), ErrorCode::InvalidArgument, "value cannot be converted to type ",
-         torch_name(type), " without overflow");
+  expect(!call_.scalar_exact[index] || fits(value, type), ErrorCode::InvalidArgument,
+         "value cannot be converted to type ", torch_name(type), " without overflow");
   if (is_complex(type)) {
     return hlo::constant_complex(builder_, type, value.value(), value.kind == Scalar::Kind::Complex ? value.imag : 0);
   }

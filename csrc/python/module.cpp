@@ -4,17 +4,13 @@
 #include <Python.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
-#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/utils/pybind.h>
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 #include <array>
 #include <chrono>
-#include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +30,7 @@
 #include "pjrt/self_test.h"
 #include "python/bindings.h"
 #include "python/distributed.h"
+#include "python/lines.h"
 
 namespace py = pybind11;
 
@@ -74,77 +71,6 @@ void take_gil(void* token) {
     for (;;) pause();
   }
 }
-
-// --- the Python line of a recorded op
-
-// Lines and autograd nodes that recorded an op, by number; bounded by the lines of the program.
-class Lines {
- public:
-  static Lines& all() {
-    static auto* lines = new Lines;  // used until the process ends
-    return *lines;
-  }
-
-  // The innermost line outside of torch and this package; backward runs without Python: the node's name.
-  uint64_t capture() {
-    // torch has let go of the GIL on the way to a kernel. A thread without Python has no line.
-    if (!Py_IsInitialized() || PyGILState_GetThisThreadState() == nullptr) return of_node();
-    py::gil_scoped_acquire gil;
-    PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-    while (frame != nullptr && is_library(frame)) {
-      PyFrameObject* outer = PyFrame_GetBack(frame);
-      Py_DECREF(frame);
-      frame = outer;
-    }
-    if (frame == nullptr) return of_node();
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    auto place = std::make_pair(static_cast<const void*>(code), PyFrame_GetLasti(frame));
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto [known, is_new] = numbers_.emplace(place, texts_.size() + 1);
-    if (is_new) {
-      auto file = py::handle(code->co_filename).cast<std::string>();
-      texts_.push_back(concat(file, ":", PyFrame_GetLineNumber(frame)));
-    } else {
-      Py_DECREF(code);  // a code object whose address is a key lives on
-    }
-    Py_DECREF(frame);
-    return known->second;
-  }
-
-  std::string describe(uint64_t number) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return texts_[number - 1];
-  }
-
- private:
-  uint64_t of_node() {
-    auto node = torch::autograd::get_current_node();
-    if (!node) return 0;
-    std::string name = node->name();
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto [known, is_new] = nodes_.emplace(name, texts_.size() + 1);
-    if (is_new) texts_.push_back(concat("the backward pass, ", name));
-    return known->second;
-  }
-
-  bool is_library(PyFrameObject* frame) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    auto [known, is_new] = libraries_.emplace(code, false);
-    if (is_new) {
-      auto file = py::handle(code->co_filename).cast<std::string>();
-      known->second = file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos;
-    } else {
-      Py_DECREF(code);
-    }
-    return known->second;
-  }
-
-  std::mutex mutex_;
-  std::map<std::pair<const void*, int>, uint64_t> numbers_;
-  std::map<std::string, uint64_t> nodes_;
-  std::unordered_map<const void*, bool> libraries_;  // with the GIL
-  std::vector<std::string> texts_;
-};
 
 // --- warnings and the search for a plugin
 
@@ -429,8 +355,7 @@ PYBIND11_MODULE(_C, module) {
     aten::register_rows();
   });
   engine::set_blocking_hooks({&release_gil, &take_gil});
-  engine::set_line_hooks(
-      {[] { return Lines::all().capture(); }, [](uint64_t line) { return Lines::all().describe(line); }});
+  engine::set_line_hooks({&capture_line, &describe_line});
   log::set_warning_sink(&warn);
   module.attr("built_for_torch") = concat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
   define_startup(module);

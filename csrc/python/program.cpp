@@ -34,7 +34,8 @@ MaybeTensors maybe(const Program::Tensors& tensors) {
 void define_program(py::module_& module) {
   py::class_<Program>(module, "Program", "A graph as executables, one per layout of its inputs: csrc/aten/program.h.")
       .def(py::init([](int ordinal) {
-        return std::make_unique<Program>(device::resolve(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(ordinal))));
+        return std::make_unique<Program>(
+            device::resolve(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(ordinal))));
       }))
       .def(
           "run",
@@ -66,9 +67,11 @@ void define_program(py::module_& module) {
             END_HANDLE_TH_ERRORS_PYBIND
           },
           "Ends the trace: compiles what the graph did.")
-      .def("abandon", [](Program& self) { self.abandon(); }, "Ends the trace without a program.")
-      .def("was_read", [](const Program& self) { return self.was_read(); },
-           "Whether the trace failed because the elements of a tensor were asked for.");
+      .def(
+          "abandon", [](Program& self) { self.abandon(); }, "Ends the trace without a program.")
+      .def(
+          "was_read", [](const Program& self) { return self.was_read(); },
+          "Whether the trace failed because the elements of a tensor were asked for.");
 }
 
 }  // namespace tpu::python

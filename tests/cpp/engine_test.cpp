@@ -13,6 +13,7 @@
 #include "cpp/call.h"
 #include "engine/activity.h"
 #include "engine/live.h"
+#include "engine/recorder.h"
 #include "engine/run.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
@@ -344,6 +345,100 @@ TEST_F(Engine, SynchronizePassesOverDonatedValues) {
   run_one(in_place_plan(device), device, {x.get()}, {}, {&cell});
   ASSERT_TRUE(x->buffer().is_deleted());
   EXPECT_NO_THROW(runtime.synchronize(device));
+}
+
+// ---------------------------------------------------------------------------------------------------- recording
+
+/// Records y = -x (in the memory of `cell`, when given) as the aten layer does it.
+ValueRef record_neg(Recorder& recorder, Value* x, Cell* cell = nullptr) {
+  Hash128 key = description_key(key_named(cell != nullptr ? "neg_" : "recorded neg"));
+  Plan* description = find_plan(key);
+  if (description == nullptr) {
+    graph::Graph graph;
+    CallBuilder(graph, "neg.out").tensor("self", kLarge).replace(kLarge, cell != nullptr ? 0 : -1);
+    description = make_description(key, graph);
+  }
+  Arguments arguments;
+  arguments.inputs = {&x, 1};
+  ValueRef y;
+  recorder.record(*description, key, arguments, {&y, 1});
+  return y;
+}
+
+TEST_F(Engine, ARecordingIsOneProgramAndOneExecution) {
+  Recorder& recorder = device.recorder();
+  for (int round = 0; round < 2; ++round) {
+    ValueRef x = large();
+    fake.reset();
+    ValueRef y = record_neg(recorder, x.get());
+    ValueRef z = record_neg(recorder, y.get());
+    y = {};  // nobody wants it
+    EXPECT_TRUE(z->is_pending());
+    EXPECT_EQ(device.memory().allocated, kLarge.bytes());  // pending Values have no memory yet
+    EXPECT_EQ(fake.count("execute"), 0);
+    EXPECT_NO_THROW(z->buffer());
+    EXPECT_FALSE(z->is_pending());
+    EXPECT_EQ(fake.count("execute"), 1);
+    EXPECT_EQ(fake.count("compile"), round == 0 ? 1 : 0);
+    EXPECT_EQ(device.memory().allocated, 2 * kLarge.bytes());
+  }
+}
+
+TEST_F(Engine, ARecordingGivesAwayWhatItOverwrote) {
+  Recorder& recorder = device.recorder();
+  for (bool is_held : {false, true}) {
+    Cell cell(device, kLarge.bytes());
+    cell.store(large());
+    ValueRef x = cell.load(), saved = is_held ? x : ValueRef();
+    Value* old = x.get();
+    ValueRef y = record_neg(recorder, old, &cell);
+    x = {};
+    cell.store(y);
+    fake.reset();
+    recorder.cut();
+    recorder.raise_error();
+    EXPECT_EQ(cell.load().get(), y.get());
+    if (is_held) { EXPECT_FALSE(saved->buffer().is_deleted()); }
+    EXPECT_EQ(device.memory().allocated, (is_held ? 2 : 1) * kLarge.bytes());
+  }
+}
+
+TEST_F(Engine, NothingRunsForResultsThatNobodyHolds) {
+  ValueRef x = large();
+  fake.reset();
+  record_neg(device.recorder(), x.get());
+  device.recorder().cut();
+  EXPECT_EQ(fake.count("execute"), 0);
+  EXPECT_EQ(x->holders(), 1u);
+}
+
+TEST_F(Engine, AFailedRecordingFailsItsResultsAndIsRaisedOnce) {
+  ValueRef x = large();
+  ValueRef y = record_neg(device.recorder(), x.get());
+  fake.fail_next("execute", 13, "the chip is on fire");
+  device.recorder().cut();
+  error_of([&] { device.recorder().raise_error(); }, ErrorCode::Plugin);
+  EXPECT_NO_THROW(device.recorder().raise_error());
+  std::string message = error_of([&] { y->buffer(); }, ErrorCode::Plugin);
+  EXPECT_NE(message.find("the chip is on fire"), std::string::npos) << message;
+  EXPECT_EQ(error_of([&] { record_neg(device.recorder(), y.get()); }, ErrorCode::Plugin), message);
+}
+
+TEST_F(Engine, ATraceIsNeverCutAndKnowsThatItWasRead) {
+  Recorder trace(device, /*is_trace=*/true);
+  ValueRef x = trace.add_placeholder(kLarge);
+  ValueRef y = record_neg(trace, x.get());
+  EXPECT_EQ(trace.result_number(*y), 0);
+  EXPECT_EQ(trace.result_number(*x), -1);
+  EXPECT_FALSE(trace.was_read());
+  error_of([&] { y->buffer(); }, ErrorCode::Unavailable);
+  EXPECT_TRUE(trace.was_read());
+  EXPECT_TRUE(y->is_pending());
+  {
+    Tracing tracing(trace);
+    EXPECT_EQ(recorder_of(device), &trace);
+  }
+  EXPECT_EQ(recorder_of(device), nullptr);
 }
 
 // ---------------------------------------------------------------------------------------------------- failures
