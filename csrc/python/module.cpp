@@ -33,7 +33,6 @@
 #include "ops/row.h"
 #include "pjrt/self_test.h"
 #include "python/bindings.h"
-#include "python/distributed.h"
 
 namespace py = pybind11;
 

@@ -52,8 +52,8 @@ def find() -> Choice:
 def cpu_devices() -> int:
     """How many devices a CPU plugin is asked to show. A malformed number is reported at the start, not here.
 
-    Under torchrun one for each process on this machine: scripts make the device of number LOCAL_RANK current, as they do
-    where every process sees all devices of the machine.
+    Under torchrun one for each process on this machine: scripts make the device of number LOCAL_RANK current, as they
+    do where every process sees all devices of the machine.
     """
     wanted = os.environ.get("TORCH_TPU_CPU_DEVICES") or os.environ.get("LOCAL_WORLD_SIZE", "1")
     try:
