@@ -1,10 +1,11 @@
-#include "python/distributed.h"
-
+// Bindings of the process group backend `tpu_dist`.
 #include <pybind11/chrono.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include <utility>
 
 #include "dist/backend.h"
+#include "python/bindings.h"
 
 namespace py = pybind11;
 

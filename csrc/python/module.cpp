@@ -29,7 +29,6 @@
 #include "ops/row.h"
 #include "pjrt/self_test.h"
 #include "python/bindings.h"
-#include "python/distributed.h"
 #include "python/lines.h"
 
 namespace py = pybind11;
