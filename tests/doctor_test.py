@@ -44,6 +44,18 @@ def report(*arguments, **options):
     return code, {check["name"]: check for check in answer["checks"]}
 
 
+@pytest.fixture
+def trial(monkeypatch):
+    """What the child process sees, by name, without a process for the command itself."""
+
+    def run(timeout=120, **environment):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        return {check.name: check for check in doctor.check_trial(timeout)}
+
+    return run
+
+
 def test_all_is_well():
     code, out, err = run()
     assert (code, err) == (0, "")
@@ -57,6 +69,7 @@ def test_json():
     assert checks["versions"]["facts"]["built_for_torch"] == torch_tpu.BUILT_FOR_TORCH
     assert len(checks["devices"]["facts"]["devices"]) == 2
     assert checks["memory"]["facts"]["limit"] > 0
+    assert checks["settings"]["facts"]["host_ops"] == "warn"
     assert checks["runtime"]["facts"]["pjrt_api"].startswith("0.")
     assert checks["variables"]["facts"]["TORCH_TPU_CPU_DEVICES"] == "2"
     assert checks["autoload"]["status"] == "note" and "import torch_tpu" in checks["autoload"]["text"]
@@ -68,9 +81,36 @@ def test_misspelt_variable():
     assert code == 1 and "did you mean TORCH_TPU_CPU_DEVICES?" in out and "1 problem found." in out
 
 
-def test_malformed_variable():
-    code, checks = report(TORCH_TPU_CPU_DEVICES="many")
-    assert code == 1 and "TORCH_TPU_CPU_DEVICES" in checks["trial"]["text"]
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("TORCH_TPU_CPU_DEVICES", "TORCH_TPU_CPU_DEVICES"),
+        ("TORCH_TPU_HOST_OPS", "expected allow, warn or error, got 'odd'"),
+    ],
+)
+def test_malformed_variable(trial, name, message):
+    check = trial(**{name: "odd"})["trial"]
+    assert check.status == "problem" and message in check.text
+
+
+def test_a_core_that_cannot_be_loaded(tmp_path):
+    package = os.path.dirname(torch_tpu.__file__)
+    shutil.copytree(package, tmp_path / "torch_tpu", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_A_COPY, str(tmp_path)], capture_output=True, text=True, timeout=100, cwd=tmp_path
+    )
+    assert done.returncode == 1 and "is off: ImportError" in done.stdout, done.stdout + done.stderr
+
+
+# An editable install is found before every folder in PYTHONPATH, so the copy is named first in the process itself.
+RUN_A_COPY = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "Editable" not in type(finder).__name__]
+sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+sys.path.insert(0, sys.argv[1])
+from torch_tpu.__main__ import main
+sys.exit(main(["doctor"]))
+"""
 
 
 @needs_no_tpu
@@ -86,11 +126,11 @@ def test_plugin_path_that_is_no_file():
     assert code == 1 and "/no/such/plugin.so is not a file" in checks["plugin"]["text"]
 
 
-def test_plugin_that_is_no_library(tmp_path):
+def test_plugin_that_is_no_library(trial, tmp_path):
     file = tmp_path / "plugin.so"
     file.write_text("not a library")
-    code, checks = report(TORCH_TPU_PLUGIN=str(file))
-    assert code == 1 and str(file) in checks["trial"]["text"]
+    check = trial(TORCH_TPU_PLUGIN=str(file))["trial"]
+    assert check.status == "problem" and str(file) in check.text
 
 
 @pytest.fixture
@@ -118,19 +158,19 @@ def test_plugin_that_crashes(library):
     assert code == 1 and "SIGABRT" in checks["trial"]["text"] and "last words" in checks["trial"]["text"]
 
 
-def test_plugin_that_ends_the_process(library):
-    code, checks = report(TORCH_TPU_PLUGIN=library("_exit(3)"))
-    assert code == 1 and "exit code 3" in checks["trial"]["text"]
+def test_plugin_that_ends_the_process(trial, library):
+    check = trial(TORCH_TPU_PLUGIN=library("_exit(3)"))["trial"]
+    assert check.status == "problem" and "exit code 3" in check.text
 
 
-def test_plugin_that_hangs(library):
-    code, checks = report("--timeout", "8", TORCH_TPU_PLUGIN=library("sleep(60)"))
-    assert code == 1 and "no answer within 8 s" in checks["trial"]["text"]
+def test_plugin_that_hangs(trial, library):
+    check = trial(timeout=8, TORCH_TPU_PLUGIN=library("sleep(60)"))["trial"]
+    assert check.status == "problem" and "no answer within 8 s" in check.text
 
 
-def test_library_that_is_no_plugin(library):
-    code, checks = report(TORCH_TPU_PLUGIN=library(""))
-    assert code == 1 and "GetPjrtApi" in checks["trial"]["text"]
+def test_library_that_is_no_plugin(trial, library):
+    check = trial(TORCH_TPU_PLUGIN=library(""))["trial"]
+    assert check.status == "problem" and "GetPjrtApi" in check.text
 
 
 def test_another_distribution_of_the_same_package(tmp_path):
@@ -166,15 +206,14 @@ def test_wrong_result_is_a_problem():
     assert check.status == "problem" and "expected" in check.text
 
 
-def test_cache(tmp_path):
+def test_cache(trial, tmp_path):
     for expected in ("disk_bytes_written", "disk_hits"):  # the first run leaves what the second finds
-        code, checks = report(TORCH_TPU_CACHE_DIR=str(tmp_path))
-        assert code == 0 and checks["cache"]["facts"][expected] > 0 and str(tmp_path) in checks["cache"]["text"]
-    code, checks = report(TORCH_TPU_CACHE_DIR="off")
-    assert code == 0 and checks["cache"]["status"] == "note"
+        check = trial(TORCH_TPU_CACHE_DIR=str(tmp_path))["cache"]
+        assert check.status == "ok" and check.facts[expected] > 0 and str(tmp_path) in check.text
+    assert trial(TORCH_TPU_CACHE_DIR="off")["cache"].status == "note"
     (tmp_path / "file").touch()
-    code, checks = report(TORCH_TPU_CACHE_DIR=str(tmp_path / "file"))
-    assert code == 1 and "Is it writable?" in checks["cache"]["text"]
+    check = trial(TORCH_TPU_CACHE_DIR=str(tmp_path / "file"))["cache"]
+    assert check.status == "problem" and "Is it writable?" in check.text
 
 
 def test_usage(capsys):

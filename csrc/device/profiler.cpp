@@ -24,6 +24,7 @@
 #include "device/guard.h"
 #include "device/startup.h"
 #include "engine/activity.h"
+#include "engine/runtime.h"
 
 namespace tpu::device {
 
@@ -135,6 +136,7 @@ class Session final : public libkineto::IActivityProfilerSession {
   void stop() override {
     engine::set_activity_listener(nullptr);
     engine::memory_listener = nullptr;
+    engine::Blocking blocking;  // what ends may have to take the GIL
     collector_->finish();
     status_ = libkineto::TraceStatus::PROCESSING;
   }

@@ -223,7 +223,9 @@ def checks_of(facts: dict[str, Any]) -> Iterator[Check]:
     """What the child saw, as lines of the report."""
     plugin, devices = facts["plugin"], facts["devices"]
     text = f"platform {plugin['platform']} ({plugin['platform_version']}), PJRT {plugin['pjrt_api']}"
-    yield Check("runtime", "ok", f"{text}\nself-test: {plugin['workarounds']}", plugin)
+    yield Check("runtime", "ok", f"{text}\n{plugin['workarounds']}", plugin)
+    settings = facts["settings"]
+    yield Check("settings", "ok", ", ".join(f"{name} {value}" for name, value in settings.items()), settings)
     lines = [f"tpu:{i} {device['name']}, {device['total_memory'] / 2**30:.1f} GiB" for i, device in enumerate(devices)]
     yield Check("devices", "note" if plugin["is_cpu"] else "ok", "\n".join(lines), {"devices": devices})
     memory = facts["memory"]
@@ -256,6 +258,7 @@ def probe() -> dict[str, Any]:
     from torch_tpu import _C
 
     try:
+        settings = {"mode": _C.mode(), "host_ops": _C.host_policy(), "debug": _C.debug_level()}
         begin = time.perf_counter()
         torch.tpu.init()
         results = []
@@ -263,6 +266,7 @@ def probe() -> dict[str, Any]:
             x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=f"tpu:{index}")
             results.append((x @ x + 1).tolist())
         return {
+            "settings": settings,
             "plugin": _C.plugin(),
             "devices": [device_facts(index) for index in range(torch.tpu.device_count())],
             "memory": _C.memory(0),
