@@ -103,8 +103,15 @@ def llama():
     return LlamaForCausalLM(config).eval()
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_llama_generates_the_tokens_of_the_cpu(llama, attention, report):
+@pytest.mark.parametrize(
+    ("attention", "cache"),
+    [
+        ("sdpa", "dynamic"),
+        ("eager", "dynamic"),
+        ("sdpa", "static"),  # transformers compiles the step with torch.compile, whose backend is `tpu` here
+    ],
+)
+def test_llama_generates_the_tokens_of_the_cpu(llama, attention, cache, report):
     """Greedy, two prompts of different lengths, padded on the left."""
     prompts = tokens(20).view(2, 10)
     mask = torch.ones_like(prompts)
@@ -113,10 +120,10 @@ def test_llama_generates_the_tokens_of_the_cpu(llama, attention, report):
     llama.set_attn_implementation(attention)
     expected = llama.generate(prompts, attention_mask=mask, **options)
     model = copy.deepcopy(llama).to("tpu")
-    made = model.generate(prompts.to("tpu"), attention_mask=mask.to("tpu"), **options)
+    made = model.generate(prompts.to("tpu"), attention_mask=mask.to("tpu"), cache_implementation=cache, **options)
     assert made.is_tpu and made.shape == (2, 34)
     same = int((made.cpu() == expected)[:, 10:].sum())
-    program = f"Llama: generate(), greedy, attention {attention}, float32"
+    program = f"Llama: generate(), greedy, attention {attention}, {cache} cache, float32"
     report("transformers", program, f"{same} of 48 tokens the same")
     assert same == 48
 
