@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ECO := .venv-ecosystem
 PYTEST := $(BIN)/python -m pytest -n 2
 SECOND_PLUGIN = $$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/fastatomstruct_xla_cpu/libpjrt_cpu.so)
 MAKEFLAGS += --no-print-directory
@@ -37,6 +38,9 @@ opinfo: build         ## every OpInfo sample of every op and dtype (`make test` 
 dist: build           ## torch.distributed with four processes (`make test` takes two)
 	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist
 
+ecosystem: $(ECO)/.requirements build  ## transformers, accelerate, peft, ... beside the CPU; writes docs/ecosystem.md
+	@ECOSYSTEM_TABLE=$(CURDIR)/docs/ecosystem.md $(ECO)/bin/python -m pytest $(ARGS) tests/ecosystem
+
 second-plugin:        ## what `make test` runs on the second CPU plugin: C++, tiny_test.py, one OpInfo sample per op
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) ctest --preset dev -R "pjrt_test|view_test|golden_test"
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) OPINFO_SAMPLES=1 $(PYTEST) -q -m second_plugin tests/tiny_test.py tests/ops/opinfo_test.py
@@ -57,7 +61,7 @@ build: setup          ## the C++ core
 	@cmake --build --preset dev
 
 clean:                ## remove everything made here, .venv too
-	rm -rf build dist $(VENV) python/torch_tpu/*.so
+	rm -rf build dist $(VENV) $(ECO) python/torch_tpu/*.so
 
 help:
 	@sed -nE 's/^## (.*)/\n\1/p; s/^([a-z][a-z -]*):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 26
@@ -73,8 +77,15 @@ $(VENV)/.editable: pyproject.toml $(VENV)/.requirements
 	$(BIN)/pip install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
+$(ECO)/.requirements: requirements-ecosystem.txt pyproject.toml
+	$(PYTHON) -m venv $(ECO)
+	$(ECO)/bin/pip install -q $$(grep '^torch==' requirements-ecosystem.txt)
+	$(ECO)/bin/pip install -q -r requirements-ecosystem.txt
+	$(ECO)/bin/pip install -q --no-build-isolation --no-deps -e .
+	@touch $@
+
 $(VENV)/.gtest: tools/install_gtest.sh
 	tools/install_gtest.sh $(VENV)/gtest
 	@touch $@
 
-.PHONY: demo test bench wheel lint opinfo dist second-plugin test-plugins asan ubsan tsan setup build clean help
+.PHONY: demo test bench wheel lint opinfo dist ecosystem second-plugin test-plugins asan ubsan tsan setup build clean help

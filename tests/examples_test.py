@@ -1,4 +1,4 @@
-"""The examples run as a person runs them."""
+"""The examples run as a person runs them. Those that need libraries are in tests/ecosystem."""
 
 import subprocess
 import sys
@@ -17,6 +17,14 @@ def test_digits_on_tpu_and_cpu_agree():
     assert done.stderr == ""
     for row in ("runs on", "loss at the last step", "test accuracy", "programs compiled", "steady steps"):
         assert row in done.stdout
+
+
+def test_char_gpt_learns_and_writes():
+    done = run("char_gpt.py", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "step    39" in done.stdout and "programs:" in done.stdout
+    assert len(done.stdout.split("|")[1].split("\n\nprograms:")[0]) == 20  # what it wrote
 
 
 def test_digits_refuses_a_run_too_short_to_compare():

@@ -65,13 +65,14 @@ def _register() -> None:
     import torch
 
     from torch_tpu import _C, sharing, tpu
+    from torch_tpu.on_import import on_import
 
     _C.set_plugin_finder(_find_plugin)
     torch.utils.rename_privateuse1_backend("tpu")
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     tpu._follow_optimizers()
-    torch.compiler.set_default_backend(_default_backend)
+    on_import("torch._dynamo.backends.registry", lambda registry: registry.set_default_backend(_default_backend))
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     sharing.register()

@@ -41,6 +41,25 @@ def test_import_brings_only_our_modules(python):
     assert {name for name in ours if not name.startswith(("torch_tpu", "torch.tpu"))} <= {"csv", "_csv", "zipimport"}
 
 
+def test_the_module_with_the_default_backend_is_still_dear(python):
+    """Else torch_tpu/on_import.py can go, and torch_tpu may call torch.compiler.set_default_backend at once."""
+    loaded = python("import sys, torch, torch._dynamo.backends.registry; print('torch._dynamo.eval_frame' in sys.modules)")
+    assert loaded[0] == "True"
+
+
+@pytest.mark.parametrize("before", ["", "import torch._dynamo"])
+def test_the_default_backend_looks_at_the_graph(python, before):
+    code = f"""
+        {before}
+        import torch, torch_tpu
+        assert torch.compiler.get_default_backend() is torch_tpu._default_backend
+        import torch._dynamo.backends.registry as registry
+        assert registry.get_default_backend() is torch_tpu._default_backend
+    """
+    python(code)
+    python(code, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+
+
 def test_import_is_idempotent_and_works_in_any_order(python):
     check = 'assert torch.device("tpu").type == "tpu" and torch_tpu._state == "on" and torch.tpu is torch_tpu.tpu'
     python(f"import torch_tpu, torch; {check}; torch_tpu._autoload(); {check}")
