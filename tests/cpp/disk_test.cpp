@@ -29,7 +29,7 @@ class DiskTest : public ::testing::Test {
  protected:
   DiskTest() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    directory = ::testing::TempDir() + "/disk_test_" + test->name();
+    directory = ::testing::TempDir() + "/disk_test_" + std::to_string(getpid()) + test->name();
     fs::remove_all(directory);
   }
   ~DiskTest() override { fs::remove_all(directory); }

@@ -3,6 +3,7 @@
 #include "engine/plan_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +29,7 @@ FakePjrt& the_fake() {
   return *fake;
 }
 
-std::string the_directory() { return ::testing::TempDir() + "/plan_file_test"; }
+std::string the_directory() { return ::testing::TempDir() + "/plan_file_test_" + std::to_string(getpid()); }
 
 class PlanFile : public ::testing::Test {
  protected:
@@ -92,9 +93,18 @@ void expect_same(const Binding& a, const Binding& b) {
   for (size_t i = 0; i < a.arguments.size(); ++i) {
     EXPECT_EQ(a.arguments[i].kind, b.arguments[i].kind);
     EXPECT_EQ(a.arguments[i].element, b.arguments[i].element);
+    ASSERT_EQ(a.arguments[i].uses.size(), b.arguments[i].uses.size());
+    for (size_t j = 0; j < a.arguments[i].uses.size(); ++j) {
+      EXPECT_EQ(a.arguments[i].uses[j].position, b.arguments[i].uses[j].position);
+      EXPECT_EQ(a.arguments[i].uses[j].wanted, b.arguments[i].uses[j].wanted);
+      EXPECT_EQ(a.arguments[i].uses[j].is_exact, b.arguments[i].uses[j].is_exact);
+    }
   }
   ASSERT_EQ(a.outputs.size(), b.outputs.size());
   for (size_t i = 0; i < a.outputs.size(); ++i) {
+    EXPECT_EQ(a.outputs[i].node, b.outputs[i].node);
+    EXPECT_EQ(a.outputs[i].result, b.outputs[i].result);
+    EXPECT_EQ(a.outputs[i].resized, b.outputs[i].resized);
     EXPECT_EQ(a.outputs[i].logical, b.outputs[i].logical);
     EXPECT_EQ(a.outputs[i].stored, b.outputs[i].stored);
     EXPECT_EQ(a.outputs[i].permutation, b.outputs[i].permutation);
@@ -110,6 +120,8 @@ void expect_same(const Binding& a, const Binding& b) {
   EXPECT_EQ(a.scalar_count, b.scalar_count);
   EXPECT_EQ(a.output_bytes, b.output_bytes);
   EXPECT_EQ(a.any_donor, b.any_donor);
+  EXPECT_EQ(a.is_heavy, b.is_heavy);
+  EXPECT_EQ(a.random_blocks, b.random_blocks);
 }
 
 TEST_F(PlanFile, ComesBackAsItWas) {

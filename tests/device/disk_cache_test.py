@@ -67,11 +67,15 @@ def programs(directory):
     return sorted((directory / "programs").iterdir())
 
 
-@pytest.mark.parametrize("mode", ["strict", "fused"])
-def test_the_second_run_of_a_training_script_compiles_nothing(python, tmp_path, mode):
-    losses, stats, _ = run(python, TRAIN, tmp_path, TORCH_TPU_MODE=mode)
-    assert stats["compiles"] > (20 if mode == "strict" else 0) and stats["disk_hits"] == 0
-    again, second, log = run(python, TRAIN, tmp_path, TORCH_TPU_MODE=mode, TORCH_TPU_DEBUG="4")
+@pytest.mark.parametrize("way", ["strict", "fused", "torch.compile"])
+def test_the_second_run_of_a_training_script_compiles_nothing(python, tmp_path, way):
+    code, mode = TRAIN, way
+    if way == "torch.compile":
+        code, mode = TRAIN.replace("    losses = []", "    net = torch.compile(net)\n    losses = []"), "strict"
+        assert code != TRAIN
+    losses, stats, _ = run(python, code, tmp_path, TORCH_TPU_MODE=mode)
+    assert stats["compiles"] > (20 if way == "strict" else 0) and stats["disk_hits"] == 0
+    again, second, log = run(python, code, tmp_path, TORCH_TPU_MODE=mode, TORCH_TPU_DEBUG="4")
     assert again == losses
     assert second["compiles"] == 0 and second["compile_seconds"] == 0 and second["disk_misses"] == 0
     assert second["disk_hits"] == stats["compiles"] and second["disk_bytes_read"] == stats["disk_bytes_written"] > 0
