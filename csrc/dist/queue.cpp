@@ -1,5 +1,6 @@
 #include "dist/queue.h"
 
+#include <c10/core/InferenceMode.h>
 #include <c10/util/thread_name.h>
 
 #include <condition_variable>
@@ -35,9 +36,13 @@ Queue::~Queue() {
 }
 
 void Queue::push(std::function<void()> job) {
+  if (thread_.get_id() == std::this_thread::get_id()) return job();  // see Note [Callbacks]
   {
     std::lock_guard lock(state_->mutex);
-    state_->jobs.push_back(std::move(job));
+    state_->jobs.push_back([job = std::move(job), inference = c10::InferenceMode::is_enabled()] {
+      c10::InferenceMode mode(inference);
+      job();
+    });
   }
   state_->changed.notify_one();
 }

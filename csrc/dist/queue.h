@@ -1,4 +1,9 @@
 // Queue: a thread that runs jobs one after another, in the order in which they came.
+//
+// Note [Callbacks]. What hangs on a Future runs on the thread that marks it, which is a queue's, and may itself call a
+// collective and wait for it (PowerSGD does). A job that is pushed from the queue's own thread therefore runs at once.
+// So nothing waits for itself, and the order is the same on all ranks: a collective of a callback comes before those
+// that were called after the callback was hung up, whether or not they are in the queue already.
 #pragma once
 
 #include <functional>
@@ -15,7 +20,8 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  /// `job` must not throw. It may own the owner of this queue: the thread then ends by itself.
+  /// `job` must not throw. It runs in the inference mode of the caller, in which its tensors were made. It may own the
+  /// owner of this queue: the thread then ends by itself.
   void push(std::function<void()> job);
 
  private:

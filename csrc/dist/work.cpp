@@ -2,6 +2,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/InferenceMode.h>
 
 #include <utility>
 
@@ -25,6 +26,7 @@ std::vector<c10::Device> devices_of(const std::vector<at::Tensor>& tensors) {
 
 // The new elements become the target's, as in any other write that autograd does not see.
 void bind(const Output& output) {
+  c10::InferenceMode inference(output.target.is_inference());  // the only mode in which such a tensor may be written
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
   device::translated([&] {

@@ -276,6 +276,12 @@ def check_views_and_layouts():
     dist.all_reduce(kept)
     equal(saved, numbers(3))
 
+    with torch.inference_mode():
+        frozen = numbers(3).to("tpu")
+        dist.all_reduce(frozen)
+        dist.broadcast(frozen[1:], 0)
+    equal(frozen, sum(numbers(3, of_rank=r) for r in range(size())))
+
     weight = torch.nn.Parameter(numbers(3).to("tpu"))
     dist.all_reduce(weight.data)
     equal(weight.detach(), sum(numbers(3, of_rank=r) for r in range(size())))
@@ -291,6 +297,14 @@ def check_work_and_future():
     x = numbers(3).to("tpu")
     doubled = dist.all_reduce(x, async_op=True).get_future().then(lambda done: done.value()[0] * 2)
     equal(doubled.wait(), expected * 2)
+
+    def again(done):  # a callback that waits for a collective of its own
+        return dist.all_reduce(done.value()[0], async_op=True).get_future().wait()[0]
+
+    x = numbers(3).to("tpu")
+    twice = [dist.all_reduce(x.clone(), async_op=True).get_future().then(again) for _ in range(3)]
+    for future in twice:
+        equal(future.wait(), expected * size())
 
     rows = numbers(2, 3).to("tpu")
     future = dist.all_reduce(rows[1], async_op=True).get_future()

@@ -115,6 +115,21 @@ def check_data_parallel_with_hooks():
             close(parameter.grad, wanted, rtol)
 
 
+def check_data_parallel_with_powersgd():
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    model = DistributedDataParallel(network().to("tpu"))
+    state = powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=2)
+    model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    for seed in range(4):
+        x, y = batch(seed)
+        loss_of(model, mine(x), mine(y)).backward()
+    for parameter in model.parameters():  # an approximation, but the same one everywhere
+        both = [torch.empty_like(parameter.grad) for _ in range(size())]
+        dist.all_gather(both, parameter.grad)
+        equal(both[0], both[1].cpu())
+
+
 def check_data_parallel_unused_and_buffers():
     class Branches(nn.Module):
         def __init__(self):
