@@ -4,6 +4,7 @@
 
 #include "aten/types.h"
 #include "device/generator.h"
+#include "engine/journal.h"
 #include "engine/runtime.h"
 
 namespace tpu::aten {
@@ -113,6 +114,8 @@ Hash128 key_of(engine::Device& device, const Program::Tensors& inputs, uint64_t 
 struct Program::Layout {
   engine::Plan* plan = nullptr;  // null when nothing is computed
   std::shared_ptr<engine::Plan> held;
+  std::optional<engine::Source> source;     // what the plan was made of, when the journal is on
+  Hash128 key;                              // of the plan
   std::vector<size_t> inputs;               // storage number of each program input that stands for one
   std::vector<engine::ValueRef> constants;  // the inputs after those
   std::vector<int64_t> starts;
@@ -261,6 +264,8 @@ Program::Layout* Program::finish(const Tensors& outputs) {
     key = with_donors.finish();
     engine::Plan* plan = engine::find_plan(key);
     if (plan == nullptr) plan = engine::make_plan(key, device_, segment.graph(wanted));
+    if (engine::journal_is_on()) layout->source = engine::Source{segment.graph(wanted), segment.lines()};
+    layout->key = key;
     layout->held = plan->shared_from_this();
     layout->plan = plan;
   }
@@ -298,6 +303,8 @@ Program::Tensors Program::run(Layout& layout, const Tensors& inputs) {
     arguments.starts = layout.starts;
     arguments.scalars = layout.scalars;
     arguments.random = random;
+    if (engine::journal_is_on() && layout.source) [[unlikely]]
+      engine::note_run(layout.key, device_, values, [&] { return *layout.source; });
     results.resize(layout.plan->outputs.size());
     engine::run(*layout.plan, device_, arguments, results);
   }

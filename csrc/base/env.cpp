@@ -16,6 +16,7 @@ const std::vector<Variable>& table() {
       {"TORCH_TPU_PLUGIN", "", "path of the PJRT plugin to load instead of the one that is found"},
       {"TORCH_TPU_CPU_DEVICES", "",
        "number of devices that a CPU plugin shows; default: one for each process that torchrun started here, else 1"},
+      {"TORCH_TPU_TOPOLOGY_COMPILER", "", "path of the plugin that `python -m torch_tpu check` compiles with, not libtpu"},
       {"TORCH_TPU_DEBUG", "0", "1 device and cache summary, 2 executables, 3 graphs, 4 StableHLO, 5 every op call"},
       {"TORCH_TPU_HOST_OPS", "warn", "allow | warn | error: what to do when an op runs on the host"},
       {"TORCH_TPU_MODE", "strict", "strict | fused: run each op at once, or record ops and run them as one program"},

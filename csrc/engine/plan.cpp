@@ -47,15 +47,9 @@ Memo& memo() {
 
 constexpr int64_t kHeavyBytes = 256 * 1024;
 
-std::string name_of(const graph::Graph& graph) {
-  std::string name = to_string(graph.nodes[0].call);
-  if (graph.nodes.size() > 1) name += concat(" and ", graph.nodes.size() - 1, " more");
-  return name;
-}
-
 // What lowering says of the graph; returns the text.
 std::string describe(Plan& plan, const graph::Graph& graph) {
-  plan.name = name_of(graph);
+  plan.name = program_name(graph);
   graph::Lowered lowered = graph::lower(graph, Runtime::get().configuration().settings);
   for (const graph::Output& output : lowered.outputs) {
     plan.output_bytes += output.stored.bytes();
@@ -112,6 +106,12 @@ std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const 
 }
 
 }  // namespace
+
+std::string program_name(const graph::Graph& graph) {
+  std::string name = to_string(graph.nodes[0].call);
+  if (graph.nodes.size() > 1) name += concat(" and ", graph.nodes.size() - 1, " more");
+  return name;
+}
 
 Plan* find_plan(const Hash128& key) {
   cache::Cache& programs = Runtime::get().programs();

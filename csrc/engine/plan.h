@@ -34,6 +34,8 @@ struct Plan : cache::Entry, Binding, std::enable_shared_from_this<Plan> {
   graph::Graph graph;
 };
 
+/// How programs of this graph are called in lists and logs.
+std::string program_name(const graph::Graph& graph);
 /// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
 /// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);

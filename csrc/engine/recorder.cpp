@@ -5,6 +5,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "engine/journal.h"
 #include "engine/runtime.h"
 
 namespace tpu::engine {
@@ -128,6 +129,12 @@ graph::Graph Segment::graph(const std::vector<bool>& wanted) const {
   }
   whole.wanted = wanted;
   return whole;
+}
+
+std::vector<uint64_t> Segment::lines() const {
+  std::vector<uint64_t> lines;
+  for (const Op& op : ops) lines.push_back(op.line);
+  return lines;
 }
 
 int Recorder::result_number(const Value& value) const {
@@ -269,10 +276,12 @@ void Recorder::run_whole(Segment& segment, const std::vector<bool>& wanted) {
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) outputs.push_back(segment.results[k].get());
   Hash128 key = segment.key(wanted);
-  Plan* plan = find_plan(key);
-  if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
   std::vector<Value*> inputs;
   for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
+  if (journal_is_on()) [[unlikely]]
+    note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
+  Plan* plan = find_plan(key);
+  if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
   Arguments arguments;
   arguments.inputs = inputs;
   arguments.starts = segment.starts;

@@ -69,6 +69,8 @@ struct Segment {
   Hash128 key(const std::vector<bool>& wanted) const;
   /// One graph of all ops.
   graph::Graph graph(const std::vector<bool>& wanted) const;
+  /// Where its ops were recorded.
+  std::vector<uint64_t> lines() const;
 
  private:
   friend class Recorder;

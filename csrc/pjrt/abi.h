@@ -24,6 +24,7 @@ struct PJRT_Buffer;
 struct PJRT_Executable;
 struct PJRT_LoadedExecutable;
 struct PJRT_SerializedExecutable;
+struct PJRT_TopologyDescription;
 }
 
 namespace tpu::pjrt::abi {
@@ -210,6 +211,11 @@ struct ClientBufferFromHost : Record<216> {
 
 // ---- devices --------------------------------------------------------------------------------------------------------
 
+struct DescriptionAttributes : Record<240> {
+  PJRT_DeviceDescription* description;
+  size_t count;
+  const NamedValue* attributes;
+};
 struct DescriptionId : Record<224> { PJRT_DeviceDescription* description; int id; };
 struct DescriptionKind : Record<248> { PJRT_DeviceDescription* description; const char* text; size_t size; };
 struct DescriptionToString : Record<264> { PJRT_DeviceDescription* description; const char* text; size_t size; };
@@ -229,6 +235,8 @@ struct DeviceMemoryStats : Record<312> {
 
 struct ExecutableDestroy : Record<360> { PJRT_Executable* executable; };
 struct ExecutableNumOutputs : Record<392> { PJRT_Executable* executable; size_t count; };
+struct ExecutableCodeBytes : Record<400> { PJRT_Executable* executable; int64_t bytes; };
+struct ExecutableCostAnalysis : Record<408> { PJRT_Executable* executable; size_t count; const NamedValue* properties; };
 struct ExecutableSerialize : Record<432> {
   const PJRT_Executable* executable;
   const char* bytes;
@@ -268,6 +276,36 @@ struct ExecutableMemoryStats : Record<808> {
   PJRT_Executable* executable;
   int64_t generated_code, arguments, outputs, aliases, temporaries;
   int64_t host_generated_code, host_arguments, host_outputs, host_aliases, host_temporaries;
+  int64_t peak, total_size, total_allocation;  // later additions; libtpu 0.0.52 has them all
+};
+
+// ---- topologies: compiling for devices that are not here -----------------------------------------------------------
+
+struct TopologyCreate : Record<696> {
+  const char* name;
+  size_t name_size;
+  const NamedValue* options;
+  size_t num_options;
+  PJRT_TopologyDescription* topology;
+};
+struct TopologyDestroy : Record<704> { PJRT_TopologyDescription* topology; };
+struct TopologyDescriptions : Record<728> {
+  const PJRT_TopologyDescription* topology;
+  PJRT_DeviceDescription* const* descriptions;
+  size_t count;
+};
+struct TopologyAttributes : Record<744> {
+  PJRT_TopologyDescription* topology;
+  const NamedValue* attributes;
+  size_t count;
+};
+struct TopologyCompile : Record<752> {
+  const PJRT_TopologyDescription* topology;
+  const Program* program;
+  const char* options;
+  size_t options_size;
+  PJRT_Client* client;
+  PJRT_Executable* executable;
 };
 
 // ---- buffers --------------------------------------------------------------------------------------------------------

@@ -364,6 +364,7 @@ PYBIND11_MODULE(_C, module) {
   define_modes(module);
   define_programs(module);
   define_program(module);
+  define_check(module);
   define_host_ops(module);
   define_exchange(module);
   define_environment(module);

@@ -85,6 +85,14 @@ RECORD(ExecutableDeserializeAndLoad, Executable_DeserializeAndLoad)
 RECORD(ExecutableOutputElementTypes, Executable_OutputElementTypes)
 RECORD(ExecutableOutputDimensions, Executable_OutputDimensions)
 RECORD(ExecutableFingerprint, Executable_Fingerprint)
+RECORD(ExecutableCodeBytes, Executable_SizeOfGeneratedCodeInBytes)
+RECORD(ExecutableCostAnalysis, Executable_GetCostAnalysis)
+RECORD(DescriptionAttributes, DeviceDescription_Attributes)
+RECORD(TopologyCreate, TopologyDescription_Create)
+RECORD(TopologyDestroy, TopologyDescription_Destroy)
+RECORD(TopologyDescriptions, TopologyDescription_GetDeviceDescriptions)
+RECORD(TopologyAttributes, TopologyDescription_Attributes)
+RECORD(TopologyCompile, Compile)
 RECORD(BufferDestroy, Buffer_Destroy)
 RECORD(BufferElementType, Buffer_ElementType)
 RECORD(BufferDimensions, Buffer_Dimensions)
@@ -101,6 +109,8 @@ TEST(PjrtAbi, ExecutableMemoryStats) {
   SAME_RECORD(ExecutableMemoryStats, Executable_GetCompiledMemoryStats);  // grew later; ours is a prefix
   EXPECT_EQ(offset(&abi::ExecutableMemoryStats::temporaries),
             offsetof(PJRT_Executable_GetCompiledMemoryStats_Args, temp_size_in_bytes));
+  EXPECT_EQ(offset(&abi::ExecutableMemoryStats::peak),
+            offsetof(PJRT_Executable_GetCompiledMemoryStats_Args, peak_memory_in_bytes));
 }
 
 // ---- fields whose place is not fixed by the record's size -----------------------------------------------------------
@@ -142,6 +152,23 @@ TEST(PjrtAbi, Fields) {
   EXPECT_EQ(offset(&abi::DeviceMemoryStats::bytes_limit), offsetof(PJRT_Device_MemoryStats_Args, bytes_limit));
   EXPECT_EQ(offset(&abi::DeviceMemoryStats::largest_alloc), offsetof(PJRT_Device_MemoryStats_Args, largest_alloc_size));
   EXPECT_EQ(offset(&abi::DeviceMemoryStats::peak_pool_bytes), offsetof(PJRT_Device_MemoryStats_Args, peak_pool_bytes));
+  FIELD(DescriptionAttributes, attributes, DeviceDescription_Attributes_Args, attributes);
+  FIELD(DescriptionAttributes, count, DeviceDescription_Attributes_Args, num_attributes);
+  FIELD(TopologyCreate, name, TopologyDescription_Create_Args, topology_name);
+  FIELD(TopologyCreate, options, TopologyDescription_Create_Args, create_options);
+  FIELD(TopologyCreate, num_options, TopologyDescription_Create_Args, num_options);
+  FIELD(TopologyCreate, topology, TopologyDescription_Create_Args, topology);
+  FIELD(TopologyDescriptions, descriptions, TopologyDescription_GetDeviceDescriptions_Args, descriptions);
+  FIELD(TopologyDescriptions, count, TopologyDescription_GetDeviceDescriptions_Args, num_descriptions);
+  FIELD(TopologyAttributes, attributes, TopologyDescription_Attributes_Args, attributes);
+  FIELD(TopologyAttributes, count, TopologyDescription_Attributes_Args, num_attributes);
+  FIELD(TopologyCompile, program, Compile_Args, program);
+  FIELD(TopologyCompile, options, Compile_Args, compile_options);
+  FIELD(TopologyCompile, options_size, Compile_Args, compile_options_size);
+  FIELD(TopologyCompile, executable, Compile_Args, executable);
+  FIELD(ExecutableCostAnalysis, count, Executable_GetCostAnalysis_Args, num_properties);
+  FIELD(ExecutableCostAnalysis, properties, Executable_GetCostAnalysis_Args, properties);
+  FIELD(ExecutableCodeBytes, bytes, Executable_SizeOfGeneratedCodeInBytes_Args, size_in_bytes);
   FIELD(ExecutableSerialize, bytes, Executable_Serialize_Args, serialized_bytes);
   FIELD(ExecutableSerialize, size, Executable_Serialize_Args, serialized_bytes_size);
   FIELD(ExecutableSerialize, owner, Executable_Serialize_Args, serialized_executable);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -76,10 +77,19 @@ struct PJRT_Buffer {
 struct PJRT_Executable {
   std::string text;
   std::vector<bool> parameter_donated;
+  int64_t parameter_bytes = 0;
+  int64_t donated_bytes = 0;
+  abi::NamedValue cost = {};
   std::vector<Shape> outputs;
   std::vector<int> output_types;
   std::vector<int64_t> output_dims;
   std::vector<size_t> output_ranks;
+};
+
+struct PJRT_TopologyDescription {
+  PJRT_DeviceDescription device;
+  PJRT_DeviceDescription* devices[1] = {&device};
+  abi::NamedValue limit = {};
 };
 
 struct PJRT_LoadedExecutable {
@@ -193,8 +203,16 @@ PJRT_Error* parse(const std::string& text, PJRT_Executable& program) {
   std::string parameters = text.substr(open, close - open);
   for (size_t at = parameters.find('%'); at != std::string::npos; at = parameters.find('%', at + 1)) {
     std::string one = parameters.substr(at, parameters.find('%', at + 1) - at);
-    program.parameter_donated.push_back(one.find("tf.aliasing_output") != std::string::npos ||
-                                        one.find("jax.buffer_donor") != std::string::npos);
+    bool is_donated =
+        one.find("tf.aliasing_output") != std::string::npos || one.find("jax.buffer_donor") != std::string::npos;
+    program.parameter_donated.push_back(is_donated);
+    size_t type = one.find("tensor<");
+    if (type == std::string::npos) continue;
+    size_t last = closing(one, type + 6, '<', '>');
+    Shape shape;
+    if (!parse_shape(one.substr(type + 7, last - type - 7), shape)) continue;
+    program.parameter_bytes += static_cast<int64_t>(shape.bytes());
+    if (is_donated) program.donated_bytes += static_cast<int64_t>(shape.bytes());
   }
   size_t arrow = text.find_first_not_of(" \n", close + 1);
   if (arrow == std::string::npos || text.compare(arrow, 2, "->") != 0) return nullptr;  // no results
@@ -562,6 +580,85 @@ PJRT_Error* fingerprint(abi::ExecutableFingerprint* args) {
   return nullptr;
 }
 
+// ---- compiling for a topology ---------------------------------------------------------------------------------------
+
+constexpr int64_t kCodeBytes = 4096;  // of every program
+
+// Bytes of one device by the environment, so that a test decides what fits; none without the variable.
+const char* memory_limit() { return std::getenv("FAKE_PJRT_MEMORY"); }
+
+PJRT_Error* topology_create(abi::TopologyCreate* args) {
+  std::string name(args->name, args->name_size);
+  if (name.rfind("v5e:", 0) != 0) return error(abi::kInvalidArgument, "fake: Invalid TPU external name: " + name);
+  auto* topology = new PJRT_TopologyDescription;
+  topology->device.kind = "TPU v5 lite";
+  if (memory_limit() != nullptr) {
+    constexpr const char* limit = "device_memory_bytes_limit";
+    topology->limit = {sizeof(abi::NamedValue), nullptr, limit, std::strlen(limit), abi::kInt64, {}, 1};
+    topology->limit.integer = std::stoll(memory_limit());
+  }
+  args->topology = topology;
+  return nullptr;
+}
+
+PJRT_Error* topology_destroy(abi::TopologyDestroy* args) {
+  delete args->topology;
+  return nullptr;
+}
+
+PJRT_Error* topology_descriptions(abi::TopologyDescriptions* args) {
+  args->descriptions = args->topology->devices;
+  args->count = 1;
+  return nullptr;
+}
+
+PJRT_Error* description_attributes(abi::DescriptionAttributes* args) {
+  // Only topologies have descriptions with attributes: the one that was asked for is its first member.
+  auto* topology = reinterpret_cast<PJRT_TopologyDescription*>(args->description);
+  args->attributes = &topology->limit;
+  args->count = topology->limit.name != nullptr ? 1 : 0;
+  return nullptr;
+}
+
+int64_t total_allocation(const PJRT_Executable& program) {
+  auto bytes = program.parameter_bytes - program.donated_bytes;
+  for (const Shape& shape : program.outputs) bytes += static_cast<int64_t>(shape.bytes());
+  return bytes;
+}
+
+// A sort is refused; atan2 ends the process and cbrt takes forever, as real compilers do for other reasons.
+PJRT_Error* topology_compile(abi::TopologyCompile* args) {
+  std::string text(args->program->code, args->program->code_size);
+  if (text.find("stablehlo.atan2") != std::string::npos) std::abort();
+  if (text.find("stablehlo.cbrt") != std::string::npos) std::this_thread::sleep_for(std::chrono::hours(1));
+  if (text.find("stablehlo.sort") != std::string::npos)
+    return error(abi::kUnimplemented, "fake: sort is not implemented");
+  auto program = std::make_unique<PJRT_Executable>();
+  if (PJRT_Error* wrong = parse(text, *program)) return wrong;
+  if (memory_limit() != nullptr && total_allocation(*program) + kCodeBytes > std::stoll(memory_limit()))
+    return error(abi::kResourceExhausted, "fake: Ran out of memory on HBM");
+  float calls = 0;  // stand for FLOPs
+  for (size_t at = text.find("stablehlo."); at != std::string::npos; at = text.find("stablehlo.", at + 1)) ++calls;
+  program->cost = {sizeof(abi::NamedValue), nullptr, "flops", 5, abi::kFloat, {}, 1};
+  program->cost.real = calls;
+  args->executable = program.release();
+  return nullptr;
+}
+
+PJRT_Error* memory_stats(abi::ExecutableMemoryStats* args) {
+  args->generated_code = kCodeBytes;
+  args->arguments = args->executable->parameter_bytes;
+  args->aliases = args->executable->donated_bytes;
+  for (const Shape& shape : args->executable->outputs) args->outputs += static_cast<int64_t>(shape.bytes());
+  return nullptr;
+}
+
+PJRT_Error* cost_analysis(abi::ExecutableCostAnalysis* args) {
+  args->properties = &args->executable->cost;
+  args->count = 1;
+  return nullptr;
+}
+
 PJRT_Error* execute(abi::LoadedExecutableExecute* args) {
   Lock lock(mutex);
   if (PJRT_Error* demanded = enter("execute")) return demanded;
@@ -621,6 +718,8 @@ struct Table {
     set(buffer_increase, buffer_decrease);
     set(deserialize, serialize, loaded_destroy, executable_destroy, get_executable, execute);
     set(num_outputs, output_types, output_dimensions, fingerprint);
+    set(topology_create, topology_destroy, topology_descriptions, description_attributes, topology_compile);
+    set(memory_stats, cost_analysis);
   }
 
  private:
