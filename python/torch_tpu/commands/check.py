@@ -133,7 +133,7 @@ def run_script(script: str, arguments: list[str]) -> dict[str, Any]:
     sys.argv, sys.path[0] = [script, *arguments], os.path.dirname(os.path.abspath(script))
     error = None
     try:
-        runpy.run_path(script, run_name="__main__")
+        runpy.run_path(os.path.abspath(script), run_name="__main__")
         torch.tpu.synchronize()
     except SystemExit as end:
         if end.code not in (None, 0):
@@ -196,7 +196,7 @@ def print_report(report: dict[str, Any]) -> None:
         print(json.dumps(report, indent=2))
         print("check: the table needs the package rich: pip install rich", file=sys.stderr)
         return
-    device = report["device"]
+    device, folder = report["device"], os.path.dirname(os.path.abspath(report["script"])) + os.sep
     title = f"{report['script']} on {report['topology']} ({device['kind']}, {device['devices']} devices)"
     table = Table(title=escape(title), title_justify="left", show_lines=True)
     for name, style in (("#", {}), ("program", {"ratio": 3}), ("runs", {}), ("verdict", {"ratio": 2})):
@@ -205,7 +205,10 @@ def print_report(report: dict[str, Any]) -> None:
         table.add_column(name, justify="right")
     for number, program in enumerate(report["programs"]):
         lines = program["lines"]
-        where = "\n".join(lines[:3]) + (f"\nand {len(lines) - 3} more lines" if len(lines) > 3 else "")
+        shown = 3 if program["accepted"] else 12  # somewhere there is what the compiler refuses
+        where = "\n".join(line.removeprefix(folder) for line in lines[:shown]) + (
+            f"\nand {len(lines) - shown} more" if len(lines) > shown else ""
+        )
         facts = program["bytes"]
         own = in_bytes(facts["total_allocation"] + facts["generated_code"]) if facts else "-"
         table.add_row(
