@@ -45,6 +45,9 @@ second-plugin:        ## what `make test` runs on the second CPU plugin: C++, ti
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) ctest --preset dev -R "pjrt_test|view_test|golden_test"
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) OPINFO_SAMPLES=1 $(PYTEST) -q -m second_plugin tests/tiny_test.py tests/ops/opinfo_test.py
 
+tpu-check: build .libtpu/libtpu  ## compile the examples for v5e and v6e with libtpu (137 MB, from PyPI) -> docs/tpu_check.md
+	@$(BIN)/python tools/tpu_check.py .libtpu/libtpu/libtpu.so
+
 test-plugins: build   ## the Python tests on the second CPU plugin, fastatomstruct-xla-cpu
 	@TORCH_TPU_PLUGIN=$(SECOND_PLUGIN) $(PYTEST) -m "not slow" $(ARGS) tests
 
@@ -61,7 +64,7 @@ build: setup          ## the C++ core
 	@cmake --build --preset dev
 
 clean:                ## remove everything made here, .venv too
-	rm -rf build dist $(VENV) $(ECO) python/torch_tpu/*.so
+	rm -rf build dist .libtpu $(VENV) $(ECO) python/torch_tpu/*.so
 
 help:
 	@sed -nE 's/^## (.*)/\n\1/p; s/^([a-z][a-z -]*):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 26
@@ -84,8 +87,12 @@ $(ECO)/.requirements: requirements-ecosystem.txt pyproject.toml
 	$(ECO)/bin/pip install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
+# Beside .venv, whose tests must not find it; its licence is Google's, so it is never part of anything made here.
+.libtpu/libtpu:
+	$(BIN)/pip install -q --no-deps --target .libtpu $$(sed -nE 's/^tpu-check = \["(libtpu==[0-9.]+)".*/\1/p' pyproject.toml)
+
 $(VENV)/.gtest: tools/install_gtest.sh
 	tools/install_gtest.sh $(VENV)/gtest
 	@touch $@
 
-.PHONY: demo test bench wheel lint opinfo dist ecosystem second-plugin test-plugins asan ubsan tsan setup build clean help
+.PHONY: demo test bench wheel lint opinfo dist ecosystem tpu-check second-plugin test-plugins asan ubsan tsan setup build clean help
