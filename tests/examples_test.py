@@ -39,3 +39,9 @@ def test_ddp_digits_in_two_processes():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     assert "processes       2" in done.stdout and "on all processes" in done.stdout
+
+
+def test_gpt_learns():
+    done = run("gpt.py", "--steps", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("loss ") and done.stderr == ""

@@ -15,7 +15,7 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch_tpu import plugins, topology
@@ -131,22 +131,27 @@ def run_script(script: str, arguments: list[str]) -> dict[str, Any]:
     _C.set_journal(True)
     argv, path = sys.argv, list(sys.path)
     sys.argv, sys.path[0] = [script, *arguments], os.path.dirname(os.path.abspath(script))
-    error = None
     try:
-        runpy.run_path(os.path.abspath(script), run_name="__main__")
-        torch.tpu.synchronize()
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            error = f"the script ended with exit code {end.code}"
-    except BaseException as failure:
-        traceback.print_exc()
-        error = f"{type(failure).__name__}: {failure}"
+        error = _error_of(lambda: runpy.run_path(os.path.abspath(script), run_name="__main__"))
+        error = error or _error_of(torch.tpu.synchronize)
     finally:
         sys.argv, sys.path[:] = argv, path
         _C.cut()
         _C.set_journal(False)
     host_ops = [{"name": name, "calls": calls, "bytes": size} for name, calls, size in _C.host_ops()]
     return {"error": error, "programs": _C.journal(), "host_ops": host_ops}
+
+
+def _error_of(action: Callable[[], Any]) -> str | None:
+    """What ended the action before its time; a traceback goes to standard error."""
+    try:
+        action()
+    except SystemExit as end:
+        return None if end.code in (None, 0) else f"the script ended with exit code {end.code}"
+    except BaseException as failure:
+        traceback.print_exc()
+        return f"{type(failure).__name__}: {failure}"
+    return None
 
 
 def judge(program: dict[str, Any], compiler: topology.Compiler) -> dict[str, Any]:
