@@ -16,6 +16,7 @@
 
 #include "fake_pjrt/fake_pjrt.h"
 #include "pjrt/self_test.h"
+#include "pjrt/topology.h"
 
 /// Asked by AddressSanitizer: an impossible allocation must fail as it does without it, or there is no test of that.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
@@ -385,6 +386,28 @@ TEST_F(Fake, SelfTestRunsOnce) {
   EXPECT_EQ(fake.count("compile"), 2 * compiles);
   unsetenv("TORCH_TPU_CACHE_DIR");
   std::filesystem::remove_all(directory);
+}
+
+TEST_F(Fake, CompilesForATopology) {
+  setenv("FAKE_PJRT_MEMORY", "4140", 1);
+  {
+    Topology topology(plugin, "v5e:2x2", {{"chips_per_host_bounds", std::vector<int64_t>{1, 1, 1}}});
+    EXPECT_EQ(topology.device_count(), 1u);
+    EXPECT_EQ(topology.device_kind(), "TPU v5 lite");
+    EXPECT_EQ(topology.memory_limit(), 4140);
+    CompiledFacts facts = topology.compile(kAddInPlace);
+    EXPECT_EQ(facts.memory.arguments, 32);
+    EXPECT_EQ(facts.memory.outputs, 16);
+    EXPECT_EQ(facts.memory.aliases, 16);
+    EXPECT_EQ(facts.memory.generated_code, 4096);
+    EXPECT_EQ(facts.total_allocation, 32);  // the fake says nothing, so that it is the sum of the parts
+    EXPECT_EQ(facts.flops, 1.0);
+    EXPECT_ERROR(OutOfMemory, "Ran out of memory", topology.compile(kAdd));
+    EXPECT_ERROR(Plugin, "no @main", topology.compile("module {}"));
+  }
+  unsetenv("FAKE_PJRT_MEMORY");
+  EXPECT_EQ(Topology(plugin, "v5e:2x2").memory_limit(), std::nullopt);
+  EXPECT_ERROR(Plugin, "Invalid TPU external name: v99:2x2", Topology(plugin, "v99:2x2"));
 }
 
 TEST_F(Fake, AfterForkTheDeviceIsRefused) {
