@@ -43,7 +43,9 @@ def test_import_brings_only_our_modules(python):
 
 def test_the_module_with_the_default_backend_is_still_dear(python):
     """Else torch_tpu/on_import.py can go, and torch_tpu may call torch.compiler.set_default_backend at once."""
-    loaded = python("import sys, torch, torch._dynamo.backends.registry; print('torch._dynamo.eval_frame' in sys.modules)")
+    loaded = python(
+        "import sys, torch, torch._dynamo.backends.registry; print('torch._dynamo.eval_frame' in sys.modules)"
+    )
     assert loaded[0] == "True"
 
 

@@ -630,7 +630,8 @@ int64_t total_allocation(const PJRT_Executable& program) {
 PJRT_Error* topology_compile(abi::TopologyCompile* args) {
   std::string text(args->program->code, args->program->code_size);
   if (text.find("stablehlo.logistic") != std::string::npos) std::abort();
-  if (text.find("stablehlo.round_nearest_even") != std::string::npos) std::this_thread::sleep_for(std::chrono::hours(1));
+  if (text.find("stablehlo.round_nearest_even") != std::string::npos)
+    std::this_thread::sleep_for(std::chrono::hours(1));
   if (text.find("stablehlo.sort") != std::string::npos)
     return error(abi::kUnimplemented, "fake: sort is not implemented");
   auto program = std::make_unique<PJRT_Executable>();
