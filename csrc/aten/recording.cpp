@@ -231,7 +231,7 @@ void Recording::add_scalar(const Slot& slot, const ops::Scalar& scalar, ElementT
   if (node_ == nullptr) return;
   node_->call.scalars.push_back(scalar);
   node_->call.structural.push_back(is_structure);
-  node_->call.scalar_exact.push_back(slot.kind == Slot::Kind::Scalar);
+  node_->call.scalar_exact.push_back(slot.is_exact);
   node_->call.scalar_elements.push_back(element);
   node_->call.scalar_categories.push_back(category);
   add_argument(slot, ops::Argument::Kind::Scalar, index);

@@ -58,6 +58,8 @@ Signature::Signature(const c10::FunctionSchema& schema, const ops::Row& row) {
     slot.is_written = (alias != nullptr && alias->isWrite()) || contains(row.writes, slot.name);
     slot.is_read = !argument.is_out();
     slot.is_constant = contains(row.constants, slot.name);
+    // An argument called `other` becomes a tensor first in torch, which wraps.
+    slot.is_exact = slot.kind == Slot::Kind::Scalar && (slot.name == "value" || slot.name == "fill_value");
     for (const ops::Special& special : row.specials)
       if (slot.name == special.argument) slot.specials = special.values;
     auto number = static_cast<int>(slots.size());

@@ -27,6 +27,7 @@ struct Slot {
   bool is_written = false;   // mutable in the schema, or named by row.writes
   bool is_indices = false;   // Tensors: CPU entries are moved and masks may become positions, as in torch's own kernels
   bool is_constant = false;  // Scalar: the value is structure
+  bool is_exact = false;     // Scalar: torch's kernels write it as it is, so the dtype must be able to hold it
   std::vector<double> specials;  // Scalar: these values are structure
 };
 

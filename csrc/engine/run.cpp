@@ -80,7 +80,7 @@ void check_scalar(const graph::ScalarUse& use, const ops::Scalar& scalar) {
   bool is_lost =
       is_integral(use.wanted) && scalar.kind == ops::Scalar::Kind::Double && !(std::abs(scalar.real) < 0x1p63);
   check(!is_lost && (!use.is_exact || ops::fits(scalar, use.wanted)), ErrorCode::InvalidArgument,
-        "value cannot be converted to type ", torch_name(use.wanted), " without overflow");
+        ops::overflow_message(use.wanted));
 }
 
 // The scalars that the program reads of one vector, packed in its type; what it does not read stays zero.

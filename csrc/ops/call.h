@@ -42,6 +42,8 @@ struct Scalar {
 /// Whether `type` can hold the number, as c10::Scalar::to has it: any number becomes a bool or a float, a negative
 /// integer wraps in an unsigned type that can hold its magnitude.
 bool fits(const Scalar& scalar, ElementType type);
+/// What c10 says of a number that does not fit.
+std::string overflow_message(ElementType type);
 
 /// A tensor argument as its lowering sees it: the logical type (after the view), not how it lies in storage.
 struct Operand {
@@ -64,8 +66,8 @@ struct Call {
   std::vector<Operand> operands;
   std::vector<Scalar> scalars;   // the values of this call: only those marked structural may be read while lowering
   std::vector<bool> structural;  // per scalar: its value is part of the key and constant in the text
-  std::vector<Category> scalar_categories;  // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
-  std::vector<bool> scalar_exact;  // given for a Scalar of the schema: the type it is packed in must be able to hold it
+  std::vector<Category> scalar_categories;   // Number, or ZeroDim for a 0-d CPU tensor that became a scalar
+  std::vector<bool> scalar_exact;            // written as it is: a type that cannot hold it is an error
   std::vector<ElementType> scalar_elements;  // natural type: bool, int64, default float or the 0-d tensor's dtype
   std::vector<Param> params;
   /// Per output the type of the tensor that receives it, where there is one already (`out=`, in-place, structured).

@@ -125,6 +125,12 @@ bool fits(const Scalar& scalar, ElementType type) {
   return scalar.integer < whole && scalar.integer >= (is_signed(type) ? -whole : -(whole - 1));
 }
 
+std::string overflow_message(ElementType type) {
+  // In C++'s names.
+  std::string name = type == ElementType::S32 ? "int" : concat(torch_name(type), "_t");
+  return concat("value cannot be converted to type ", name, " without overflow");
+}
+
 hlo::Value Context::scalar(const char* name, ElementType type) {
   const Argument& argument = call_.argument(name);
   check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
@@ -132,8 +138,7 @@ hlo::Value Context::scalar(const char* name, ElementType type) {
   auto index = static_cast<size_t>(argument.index);
   if (!call_.structural[index]) return sources_.take_scalar(argument.index, type);
   const Scalar& value = call_.scalars[index];
-  expect(!call_.scalar_exact[index] || fits(value, type), ErrorCode::InvalidArgument,
-         "value cannot be converted to type ", torch_name(type), " without overflow");
+  expect(!call_.scalar_exact[index] || fits(value, type), ErrorCode::InvalidArgument, overflow_message(type));
   if (is_complex(type)) {
     return hlo::constant_complex(builder_, type, value.value(), value.kind == Scalar::Kind::Complex ? value.imag : 0);
   }

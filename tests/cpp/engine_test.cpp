@@ -170,7 +170,7 @@ TEST_F(Engine, NumbersThatAreNoIntegerAreRefused) {
   EXPECT_NO_THROW(run_one(plan, device, {}, {ops::Scalar::of(2.5)}));
   for (double value : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30, 0x1p63}) {
     EXPECT_EQ(error_of([&] { run_one(plan, device, {}, {ops::Scalar::of(value)}); }, ErrorCode::InvalidArgument),
-              "value cannot be converted to type int32 without overflow");
+              "value cannot be converted to type int without overflow");
   }
 }
 
