@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import functools
 import operator
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -174,6 +175,8 @@ class _Graph:
         self.output_nodes = [output.args[0]] if self.is_single else list(output.args[0])
         self.device: int | None = None
         self.program: _C.Program | None = None
+        self.tracing = threading.Lock()
+        self.salts: dict[tuple, int] = {}  # sizes and inputs that are no tensors -> their number
         self.others: dict[int, list[Any]] = {}  # salt -> results that are no tensors, in their places
         self.parts: Callable | None = None
         if (node := next(filter(_swaps_generator, gm.graph.nodes), None)) is not None and len(_ops(gm)) > 1:
@@ -189,12 +192,16 @@ class _Graph:
             self.program = _C.Program(self.device)
         results = self.program.run(tensors, salt)
         if results is None:
-            try:
-                self._trace(inputs, tensors, salt)
-            except _Split as split:
-                self.parts = _split(self.gm, split.node)
-                return self(*inputs)
-            results = self.program.run(tensors, salt)
+            with self.tracing:  # another thread may have done it meanwhile
+                results = self.program.run(tensors, salt) if self.parts is None else None
+                if results is None and self.parts is None:
+                    try:
+                        self._trace(inputs, tensors, salt)
+                        results = self.program.run(tensors, salt)
+                    except _Split as split:
+                        self.parts = _split(self.gm, split.node)
+        if results is None:
+            return self(*inputs)
         _counts.calls += 1
         for cpu, tpu in copied:
             cpu.copy_(tpu)
@@ -205,20 +212,22 @@ class _Graph:
         return merged
 
     def _sort(self, inputs: Sequence[Any]):
-        """Tensors of the device for the program, a hash of all that is not one, and CPU tensors with their copies."""
+        """Tensors of the device for the program, the number of what else a trace depends on (sizes, inputs that are no
+        tensors), and written CPU tensors with their copies."""
         tensors: list[torch.Tensor | None] = []
         rest: list[Any] = []
         for value in inputs:
             if not isinstance(value, torch.Tensor):
                 tensors.append(None)
-                rest.append(value)
-            elif value.device.type == "tpu":
+                rest.append(_exact(value))
+                continue
+            rest.append((value.device.type, tuple(value.shape)))
+            if value.device.type == "tpu":
                 tensors.append(value.detach() if value.requires_grad else value)
                 if self.device is None:
                     self.device = value.device.index
             else:
                 tensors.append(value)
-                rest.append("cpu")
         if self.device is None:
             self.device = _C.current_device()
         copied = []
@@ -228,7 +237,7 @@ class _Graph:
                 tensors[i] = value.detach().to(torch.device("tpu", self.device))
                 if i in written:
                     copied.append((value, tensors[i]))
-        return tensors, hash(tuple(map(_hashable, rest))) & (2**64 - 1), copied
+        return tensors, self.salts.setdefault(tuple(rest), len(self.salts)), copied
 
     @functools.cached_property
     def _placeholders(self) -> list[fx.Node]:
@@ -300,14 +309,26 @@ def _swaps_generator(node: fx.Node) -> bool:
     return node.op == "call_function" and node.target is torch._prims.rng_prims.graphsafe_run_with_rng_state
 
 
-def _hashable(value: Any) -> Any:
+def _exact(value: Any) -> tuple:
+    """A key that only the same input has: 1, 1.0 and True are three, and so are 0.0 and -0.0."""
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return value.node.maybe_as_int() if isinstance(value, torch.SymInt) else float(value)
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return value
+        value = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(value)](value)
+    if isinstance(value, (int, float, bool, str, type(None))):
+        return type(value), repr(value)
+    return _Same, _Same(value)
+
+
+class _Same:
+    """Equal to another when both hold the same object, which stays alive."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
