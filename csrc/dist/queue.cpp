@@ -8,14 +8,21 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/errand.h"
 #include "engine/runtime.h"
 
 namespace tpu::dist {
 
+struct Queue::Job {
+  std::function<void()> run;
+  bool inference;
+  bool is_errand;  // see Note [Errands]; not where the interpreter had begun to end before it came
+};
+
 struct Queue::State {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::function<void()>> jobs;
+  std::deque<Job> jobs;
   bool ending = false;
 };
 
@@ -39,10 +46,8 @@ void Queue::push(std::function<void()> job) {
   if (thread_.get_id() == std::this_thread::get_id()) return job();  // see Note [Callbacks]
   {
     std::lock_guard lock(state_->mutex);
-    state_->jobs.push_back([job = std::move(job), inference = c10::InferenceMode::is_enabled()] {
-      c10::InferenceMode mode(inference);
-      job();
-    });
+    bool is_errand = engine::begin_errand();
+    state_->jobs.push_back({std::move(job), c10::InferenceMode::is_enabled(), is_errand});
   }
   state_->changed.notify_one();
 }
@@ -53,11 +58,20 @@ void Queue::run(const std::shared_ptr<State>& state) {
   for (;;) {
     state->changed.wait(lock, [&] { return state->ending || !state->jobs.empty(); });
     if (state->jobs.empty()) return;
-    std::function<void()> job = std::move(state->jobs.front());
+    Job job = std::move(state->jobs.front());
     state->jobs.pop_front();
     lock.unlock();
-    job();
-    job = nullptr;  // what it owned goes before the next wait
+    {
+      c10::InferenceMode mode(job.inference);
+      job.run();
+      // What it owned goes before the next wait, as a part of the errand; or never.
+      if (job.is_errand) {
+        job.run = nullptr;
+        engine::end_errand();
+      } else {
+        new std::function<void()>(std::move(job.run));
+      }
+    }
     lock.lock();
   }
 }

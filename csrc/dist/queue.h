@@ -25,6 +25,7 @@ class Queue {
   void push(std::function<void()> job);
 
  private:
+  struct Job;
   struct State;
   static void run(const std::shared_ptr<State>& state);
 

@@ -7,6 +7,7 @@
 
 #include "engine/activity.h"
 #include "engine/device.h"
+#include "engine/errand.h"
 #include "engine/runtime.h"
 
 namespace tpu::engine {
@@ -30,7 +31,8 @@ ValueRef send(Device& device, const void* data, const Type& type, pjrt::HostSema
   std::optional<ActivityScope> activity;  // none where the memory is only lent
   if (semantics == pjrt::HostSemantics::CopyDuringCall || !device.is_cpu())
     activity.emplace(Activity::Kind::CopyToDevice, "", device, bytes);
-  pjrt::Buffer buffer = device.client().buffer_from_host(data, type, device.pjrt(), semantics, std::move(release));
+  pjrt::Buffer buffer =
+      device.client().buffer_from_host(data, type, device.pjrt(), semantics, as_errand(std::move(release)));
   return ValueRef::adopt(new Value(device, type, std::move(buffer)));
 }
 

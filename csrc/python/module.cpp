@@ -23,6 +23,7 @@
 #include "device/guard.h"
 #include "device/hooks.h"
 #include "device/startup.h"
+#include "engine/errand.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "hlo/ops.h"
@@ -108,6 +109,9 @@ void define_startup(py::module_& module) {
   define(
       module, "in_bad_fork", [] { return engine::Runtime::in_bad_fork(); },
       "Whether this process was forked from one whose runtime ran.");
+  define(
+      module, "finish_errands", [] { engine::finish_errands(); },
+      "Waits for work of other threads that may drop Python objects, before the interpreter ends.");
   define(
       module, "plugin",
       [] {

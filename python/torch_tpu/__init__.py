@@ -6,6 +6,7 @@ to torch and loads no plugin; that happens at the first tensor. Whatever goes wr
 warning and never breaks `import torch`.
 """
 
+import atexit
 import sys
 
 BUILT_FOR_TORCH = "2.13"  # the minor that _C was compiled for; another one has other vtables and would crash
@@ -76,6 +77,7 @@ def _register() -> None:
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     sharing.register()
+    atexit.register(_C.finish_errands)
     if torch.distributed.is_available():
         torch.distributed.Backend.register_backend(
             "tpu_dist", _create_process_group, extended_api=True, devices=["tpu"]

@@ -12,6 +12,7 @@
 
 #include "cpp/call.h"
 #include "engine/activity.h"
+#include "engine/errand.h"
 #include "engine/live.h"
 #include "engine/recorder.h"
 #include "engine/run.h"
@@ -950,6 +951,38 @@ TEST_F(Engine, AForkedChildIsTold) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_FALSE(Runtime::in_bad_fork());
   EXPECT_NO_THROW(ones());
+}
+
+// The last test: what it closes stays closed.
+TEST_F(Engine, ErrandsEndBeforePythonDoes) {
+  std::atomic<int> released{0};
+  std::atomic<bool> has_begun{false}, may_end{false};
+  std::thread other([&] {
+    ASSERT_TRUE(begin_errand());
+    has_begun = true;
+    has_begun.notify_all();
+    may_end.wait(false);
+    ++released;
+    end_errand();
+  });
+  has_begun.wait(false);
+  std::thread opener([&] {
+    may_end = true;
+    may_end.notify_all();
+  });
+  finish_errands();
+  EXPECT_EQ(released, 1);
+  other.join();
+  opener.join();
+
+  auto late = as_errand([&] { ++released; });
+  std::thread([&] {
+    EXPECT_FALSE(begin_errand());
+    late();
+  }).join();
+  EXPECT_EQ(released, 1);
+  late();  // on the thread that ends the interpreter
+  EXPECT_EQ(released, 2);
 }
 
 }  // namespace

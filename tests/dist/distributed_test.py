@@ -50,6 +50,22 @@ def test_training_of_four(torchrun, tmp_path):
     check_checkpoint_of_two_processes_in_one(tmp_path)
 
 
+def test_python_ends_after_what_still_calls_it_back(ranks):
+    # A thread that asks for the GIL while the interpreter shuts down would abort the process.
+    [(code, out, error, _)] = ranks(
+        INIT
+        + """
+init()
+work = dist.all_reduce(torch.ones(3, device="tpu"), async_op=True)
+group = dist.group.WORLD  # lives until the interpreter ends
+done = work.get_future().then(lambda future: (time.sleep(0.5), print("called back", future.value()[0].tolist())))
+dist.destroy_process_group()
+""",
+        processes=1,
+    )
+    assert (code, out) == (0, "called back [1.0, 1.0, 1.0]"), error
+
+
 def test_a_rank_that_dies_is_an_error_on_the_others(ranks):
     survivor, dead = ranks(
         INIT
