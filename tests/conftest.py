@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_configure(config):
     """One cache directory per run, shared by its workers and their subprocesses: no program is compiled twice, and what
     an earlier run left hides nothing."""
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # what a shell starts with `&` ignores it, and so its children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         directory = tempfile.mkdtemp(prefix="torch_tpu_tests_")
         os.environ["TORCH_TPU_CACHE_DIR"] = directory

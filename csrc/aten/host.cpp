@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "aten/host_call.h"
 #include "aten/types.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -47,10 +48,6 @@ const std::unordered_set<std::string> kSizedByData = {
 // They take lengths on the CPU beside data on the device, on every device.
 const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence", "aten::_ctc_loss"};
 
-std::string name_of(const c10::OperatorHandle& op) {
-  return concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
-}
-
 struct Counts {
   std::mutex mutex;
   std::map<std::string, HostOp> by_name;
@@ -69,14 +66,6 @@ HostPolicy policy_from_environment() {
   if (text == "warn") return HostPolicy::Warn;
   check(text == "error", ErrorCode::Value, "TORCH_TPU_HOST_OPS: expected allow, warn or error, got '", text, "'");
   return HostPolicy::Error;
-}
-
-void count(const std::string& name, int64_t bytes) {
-  std::lock_guard<std::mutex> lock(counts().mutex);
-  HostOp& row = counts().by_name[name];
-  row.name = name;
-  ++row.calls;
-  row.bytes += bytes;
 }
 
 at::Tensor cpu_tensor(c10::Storage storage, const at::Tensor& like) {
@@ -155,7 +144,7 @@ class HostCall {
     if (device_ == nullptr) device_ = &device_of(std::nullopt);
     supply_generator(schema, stack, first);
     op_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
-    if (counts_) count(name_of(op_), bytes_);
+    if (counts_) count_host_op(host_op_name(op_), bytes_);
 
     write_back(original);
     size_t returns = schema.returns().size(), at = stack->size() - returns;
@@ -317,18 +306,30 @@ void reset_host_ops() {
   counts().by_name.clear();
 }
 
+std::string host_op_name(const c10::OperatorHandle& op) {
+  return concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
+}
+
+void count_host_op(const std::string& name, int64_t bytes) {
+  std::lock_guard<std::mutex> lock(counts().mutex);
+  HostOp& row = counts().by_name[name];
+  row.name = name;
+  ++row.calls;
+  row.bytes += bytes;
+}
+
 bool has_host_kernel(const c10::OperatorHandle& op) {
   return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
 void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
-  std::string name = name_of(op);
+  std::string name = host_op_name(op);
   check(has_host_kernel(op), ErrorCode::NotImplemented, name,
         " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
   if (kSizedByData.count(op.schema().name()) != 0) return HostCall(op, /*counts=*/false).run(stack);
   check(host_policy() != HostPolicy::Error, ErrorCode::NotImplemented, name,
         " has no lowering for the device tpu, and host ops are set to 'error'");
-  HostCall(op, /*counts=*/true).run(stack);
+  if (!record_host_call(op, stack)) HostCall(op, /*counts=*/true).run(stack);
   // A call that the CPU refuses as well is no news about this device.
   if (host_policy() != HostPolicy::Warn) return;
   log::warn_once(concat(name,

@@ -22,6 +22,9 @@ struct HostOp {
   int64_t calls = 0;
   int64_t bytes = 0;  // of tensors read and written
 };
+/// "aten::cdist", "mylib::op.out".
+std::string host_op_name(const c10::OperatorHandle& op);
+void count_host_op(const std::string& name, int64_t bytes);
 /// Every op that went to the host since the last reset, most called first.
 std::vector<HostOp> host_ops();
 void reset_host_ops();

@@ -35,6 +35,7 @@ class RowCall {
   explicit RowCall(const char* name) : RowCall(*ops::find_row(name)) {}
   /// `row` must outlive it.
   explicit RowCall(const ops::Row& row);
+  RowCall(const ops::Row& row, const c10::OperatorHandle& op) : kernel_(row), op_(op) {}
   /// The arguments go in, the results come out.
   void run(c10::Stack& stack) { kernel_(op_, {}, &stack); }
   void run(c10::Stack&& stack) { run(stack); }

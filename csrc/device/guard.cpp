@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,10 @@ Moment moment_of(int device, bool timed) {
   return Moment(engine::in_flight(engine::Runtime::get().device(device)), timed);
 }
 
+// Of the thread that loaded the library.
+const std::thread::id first_thread = std::this_thread::get_id();
+std::atomic<bool> has_other_threads{false};
+
 class Guard final : public c10::impl::DeviceGuardImplInterface {
  public:
   c10::DeviceType type() const override { return c10::DeviceType::PrivateUse1; }
@@ -111,7 +116,10 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
     return torch_device(translated([&] { return exchange_device(ordinal_of(device)); }));
   }
   c10::Device getDevice() const override { return torch_device(thread_device); }
-  void setDevice(c10::Device device) const override { exchangeDevice(device); }
+  void setDevice(c10::Device device) const override {
+    exchangeDevice(device);
+    if (std::this_thread::get_id() != first_thread) has_other_threads.store(true, std::memory_order_relaxed);
+  }
   void uncheckedSetDevice(c10::Device device) const noexcept override { thread_device = ordinal_of(device); }
   c10::DeviceIndex deviceCount() const noexcept override { return static_cast<c10::DeviceIndex>(device_count()); }
 
@@ -192,6 +200,8 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
 }  // namespace
 
 int current_device() { return thread_device; }
+
+bool other_threads_came() { return has_other_threads.load(std::memory_order_relaxed); }
 
 int exchange_device(int device) {
   if (device != thread_device) check_exists(device);

@@ -20,6 +20,9 @@ int current_device();
 /// Makes `device` current and gives the one that was; throws Error(InvalidArgument) when there is no such device.
 int exchange_device(int device);
 
+/// Whether torch has made a thread for a device, as autograd does at the first backward pass.
+bool other_threads_came();
+
 /// The device that torch's `device` names (no index: the current one), with the runtime started. Throws
 /// Error(InvalidArgument) when it does not exist, Error(Unavailable) when the runtime cannot be used.
 engine::Device& resolve(c10::Device device);

@@ -7,6 +7,7 @@
 #include "engine/activity.h"
 #include "engine/plan_file.h"
 #include "engine/runtime.h"
+#include "ops/host_call.h"
 
 namespace tpu::engine {
 
@@ -64,7 +65,9 @@ std::string describe(Plan& plan, const graph::Graph& graph) {
   plan.input_count = graph.inputs.size();
   plan.start_count = static_cast<size_t>(graph.start_count);
   for (const graph::Node& node : graph.nodes) plan.scalar_count += node.call.scalars.size();
-  plan.is_heavy = input_bytes + plan.output_bytes > kHeavyBytes;
+  // A kernel of the host may be Python's and need the GIL, on another thread than the one that runs the program.
+  plan.is_heavy =
+      input_bytes + plan.output_bytes > kHeavyBytes || lowered.text.find(ops::kHostCallTarget) != std::string::npos;
   plan.is_lengthy = plan.is_heavy || lowered.text.find("stablehlo.while") != std::string::npos ||
                     lowered.text.find("custom_call") != std::string::npos;
   return std::move(lowered.text);

@@ -21,7 +21,7 @@ struct Binding {
   size_t scalar_count = 0;
   int64_t output_bytes = 0;
   bool any_donor = false;
-  /// Moves enough bytes that another Python thread should run meanwhile.
+  /// Another Python thread should run meanwhile: it moves many bytes, or calls a kernel that may be Python's.
   bool is_heavy = false;
   /// Takes long, or may (it has a loop or calls a library): its outputs are waited for even when they are dropped.
   bool is_lengthy = false;

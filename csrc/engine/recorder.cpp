@@ -55,6 +55,8 @@ Recorder* find_recorder(Device& device) {
 
 }  // namespace detail
 
+bool is_tracing() { return tracer != nullptr; }
+
 Tracing::Tracing(Recorder& recorder) : previous_(std::exchange(tracer, &recorder)) { detail::deferred.fetch_add(1); }
 Tracing::~Tracing() {
   tracer = previous_;

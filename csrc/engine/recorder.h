@@ -138,6 +138,9 @@ extern std::atomic<int> deferred;  // not zero: some thread traces, or the mode 
 Recorder* find_recorder(Device& device);
 }  // namespace detail
 
+/// Whether this thread traces.
+bool is_tracing();
+
 /// Who records ops on `device` now, or null when they run at once.
 inline Recorder* recorder_of(Device& device) {
   return detail::deferred.load(std::memory_order_relaxed) == 0 ? nullptr : detail::find_recorder(device);

@@ -80,7 +80,8 @@ Function<Args> function(const Api* api) {
 // ---- enumerations ------------------------------------------------------------------------------------------------
 
 enum Code : int {
-  kUnknown = 2, kInvalidArgument = 3, kNotFound = 5, kResourceExhausted = 8, kUnimplemented = 12, kInternal = 13,
+  kUnknown = 2, kInvalidArgument = 3, kNotFound = 5, kResourceExhausted = 8, kOutOfRange = 11, kUnimplemented = 12,
+  kInternal = 13,
 };
 
 enum ValueKind : int { kString = 0, kInt64 = 1, kInt64List = 2, kFloat = 3, kBool = 4 };

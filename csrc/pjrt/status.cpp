@@ -45,6 +45,7 @@ bool mentions_memory(const std::string& text) {
 ErrorCode code_of(const Failure& failure) {
   if (failure.code == abi::kResourceExhausted) return ErrorCode::OutOfMemory;
   if (failure.code == abi::kInternal && mentions_memory(failure.text)) return ErrorCode::OutOfMemory;
+  if (failure.code == abi::kOutOfRange) return ErrorCode::Index;
   if (failure.code == abi::kUnimplemented) return ErrorCode::NotImplemented;
   return ErrorCode::Plugin;
 }

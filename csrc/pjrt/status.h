@@ -1,7 +1,7 @@
 // Calling the plugin: one function that calls a slot and turns a PJRT error into our Error (base/error.h).
 //
-// PJRT code 8 (and 13 when its text is about memory) -> OutOfMemory; 12 and absent slots -> NotImplemented; others ->
-// Plugin. The message is what we did, then the plugin's own text.
+// PJRT code 8 (and 13 when its text is about memory) -> OutOfMemory; 11 -> Index; 12 and absent slots ->
+// NotImplemented; others -> Plugin. The message is what we did, then the plugin's own text.
 #pragma once
 
 #include <atomic>

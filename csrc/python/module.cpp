@@ -23,7 +23,6 @@
 #include "device/guard.h"
 #include "device/hooks.h"
 #include "device/startup.h"
-#include "engine/errand.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "hlo/ops.h"
@@ -109,9 +108,6 @@ void define_startup(py::module_& module) {
   define(
       module, "in_bad_fork", [] { return engine::Runtime::in_bad_fork(); },
       "Whether this process was forked from one whose runtime ran.");
-  define(
-      module, "finish_errands", [] { engine::finish_errands(); },
-      "Waits for work of other threads that may drop Python objects, before the interpreter ends.");
   define(
       module, "plugin",
       [] {
@@ -362,6 +358,7 @@ PYBIND11_MODULE(_C, module) {
   log::set_warning_sink(&warn);
   module.attr("built_for_torch") = concat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
   define_startup(module);
+  define_shutdown(module);
   define_devices(module);
   define_memory(module);
   define_random(module);

@@ -77,7 +77,7 @@ def _register() -> None:
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     sharing.register()
-    atexit.register(_C.finish_errands)
+    atexit.register(_C.shut_down)
     if torch.distributed.is_available():
         torch.distributed.Backend.register_backend(
             "tpu_dist", _create_process_group, extended_api=True, devices=["tpu"]

@@ -149,11 +149,6 @@ def test_random_numbers_are_those_of_eager_mode():
     assert not torch.equal(one.cpu(), two.cpu())
 
 
-def test_an_op_on_the_host_splits_the_graph_and_is_named():
-    both(lambda x: torch.linalg.svdvals(x * 2).sum() + 1, (4, 4), tolerance=1e-4, calls=2)
-    assert torch.tpu.compile_stats()["splits"]["aten._linalg_svd.default"] >= 1
-
-
 def test_sizes_that_depend_on_data():
     both(lambda x: x[x > 0].sum() * 2, (20,), compiled=torch.compile(lambda x: x[x > 0].sum() * 2), calls=2)
     both(lambda x: x * float(x.sum().item()), (4,), compiled=torch.compile(lambda x: x * float(x.sum().item())))

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "fake_pjrt/fake_pjrt.h"
+#include "pjrt/ffi.h"
 #include "pjrt/self_test.h"
 #include "pjrt/topology.h"
 
@@ -493,6 +494,48 @@ TEST_P(Cpu, Add) {
   done.await("waiting");
   EXPECT_TRUE(done.is_ready());
   EXPECT_EQ(read(Buffer(device(), output)), (std::vector<float>{3, 6, 9, 12}));
+}
+
+// Rows of the first operand weighed with the second and, as a second result, the number of the call.
+void weigh(const FfiCall& call) {
+  const float* in[] = {static_cast<float*>(call.operands[0]), static_cast<float*>(call.operands[1])};
+  auto* out = static_cast<float*>(call.results[0]);
+  if (in[0][0] < 0) fail(ErrorCode::Index, "row ", in[0][0], " is out of range");
+  for (int row = 0; row < 2; ++row) out[row] = in[0][2 * row] * in[1][0] + in[0][2 * row + 1] * in[1][1];
+  *static_cast<int64_t*>(call.results[1]) = call.number;
+}
+
+TEST_P(Cpu, ProgramsCallFunctionsOfOurs) {
+  static std::map<Plugin*, bool> known;
+  ASSERT_TRUE(has_ffi(client->plugin()));
+  if (!std::exchange(known[&client->plugin()], true)) register_ffi(client->plugin(), "weigh", weigh);
+  Executable program = client->compile(R"(
+func.func public @main(%a: tensor<4xf32>) -> (tensor<2xf32>, tensor<i64>) {
+  %0 = stablehlo.reshape %a : (tensor<4xf32>) -> tensor<2x2xf32>
+  %turned = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %weights = stablehlo.slice %a [2:4] : (tensor<4xf32>) -> tensor<2xf32>
+  %1:2 = "stablehlo.custom_call"(%turned, %weights) {call_target_name = "weigh", api_version = 4 : i32,
+    backend_config = {number = -7 : i64}} : (tensor<2x2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<i64>)
+  return %1#0, %1#1 : tensor<2xf32>, tensor<i64>
+})");
+  auto run_both = [&](const float* data) {
+    Buffer a = client->buffer_from_host(data, kVector, device());
+    PJRT_Buffer* arguments[] = {a.raw()};
+    PJRT_Buffer* outputs[2] = {};
+    program.execute(arguments, outputs, {.device = &device()});
+    return std::pair(Buffer(device(), outputs[0]), Buffer(device(), outputs[1]));
+  };
+  auto [weighed, number] = run_both(kOnes);  // 1 2 3 4
+  EXPECT_EQ(read(weighed), (std::vector<float>{1 * 3 + 3 * 4, 2 * 3 + 4 * 4}));
+  int64_t got = 0;
+  number.copy_to_host(&got, sizeof(got));
+  EXPECT_EQ(got, -7);
+
+  alignas(64) const float denormal[] = {1e-40f, 0, 1, 0};
+  EXPECT_EQ(read(run_both(denormal).first)[0], 1e-40f);
+  alignas(64) const float negative[] = {-1, 0, 0, 0};
+  EXPECT_ERROR(Index, "row -1 is out of range", read(run_both(negative).first));
+  EXPECT_EQ(read(run_both(kOnes).first)[0], 15);
 }
 
 TEST_P(Cpu, EveryElementTypeArrivesUnchanged) {

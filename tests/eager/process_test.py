@@ -187,6 +187,30 @@ def test_exit_is_clean(python, name):
     assert python(f"import torch\n{program}\n", exit_code=code) == ("", "")
 
 
+def test_exit_waits_for_the_threads_of_autograd(python):
+    # One that drops the last reference to something of Python's while the interpreter ends aborts the process.
+    code = """
+    import threading, time, torch, torch_tpu
+
+    begun, ended = threading.Event(), threading.Event()
+
+    def hook(parameter):
+        begun.set()
+        time.sleep(0.5)
+        ended.set()
+
+    x = torch.ones(3, device="tpu", requires_grad=True)
+    x.register_post_accumulate_grad_hook(hook)
+    thread = threading.Thread(target=(x * 2).sum().backward)
+    thread.start()
+    begun.wait()
+    torch_tpu._C.shut_down()
+    assert ended.is_set()
+    thread.join()
+    """
+    assert python(code) == ("", "")
+
+
 def test_exit_with_an_exception_shows_only_that(python):
     out, err = python(
         """
