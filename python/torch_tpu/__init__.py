@@ -74,6 +74,7 @@ def _register() -> None:
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     tpu._follow_optimizers()
     on_import("torch._dynamo.backends.registry", lambda registry: registry.set_default_backend(_default_backend))
+    on_import("safetensors", _advise)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     sharing.register()
@@ -88,6 +89,12 @@ def _create_process_group(options, backend_options):
     from torch_tpu import distributed
 
     return distributed.create_process_group(options, backend_options)
+
+
+def _advise(safetensors):
+    from torch_tpu import integrations
+
+    integrations.advise(safetensors)
 
 
 def _default_backend(gm, example_inputs, **kwargs):

@@ -1,9 +1,9 @@
-"""Work that waits until a module of torch is imported, because importing it here would make `import torch` slow.
+"""Work that waits until another module is imported, because importing it here would make `import torch` slow.
 
-torch keeps the default backend of torch.compile in a module whose import brings all of torch._dynamo (a second,
-40 MB) and offers no hook that is asked before. So the module's own import is waited for, with Python's import hooks:
-nothing of torch is replaced. tests/device/import_test.py fails when the module has become cheap, so that this file can
-go.
+torch keeps the default backend of torch.compile in a module whose import brings all of torch._dynamo (a second, 40 MB)
+and offers no hook that is asked before. So the module's own import is waited for, with Python's import hooks: nothing
+of torch is replaced. tests/device/import_test.py fails when that module has become cheap. safetensors gets a note on
+one of its errors (torch_tpu.integrations.advise).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def test_import_brings_only_our_modules(python):
 
 
 def test_the_module_with_the_default_backend_is_still_dear(python):
-    """Else torch_tpu/on_import.py can go, and torch_tpu may call torch.compiler.set_default_backend at once."""
+    """Else torch_tpu/on_import.py is there for safetensors only, and torch_tpu may call torch.compiler.set_default_backend at once."""
     loaded = python(
         "import sys, torch, torch._dynamo.backends.registry; print('torch._dynamo.eval_frame' in sys.modules)"
     )
@@ -250,3 +250,26 @@ def test_exit_is_clean_with_a_started_runtime(python):
     assert python("import torch; torch.tpu.init(); s = torch.UntypedStorage(64, device='tpu')") == ("", "")
     out, err = python("import torch; torch.tpu.init(); raise KeyError('seen')", exit_code=1)
     assert err.splitlines()[-1] == "KeyError: 'seen'"
+
+
+@pytest.mark.parametrize("first", ["torch", "safetensors"])
+def test_the_error_of_safetensors_names_the_call_that_helps(python, tmp_path, first):
+    (tmp_path / "safetensors").mkdir()
+    (tmp_path / "safetensors/__init__.py").write_text(
+        "def safe_open(name, framework, device='cpu'):\n    if 'tpu' in str(device): raise ValueError(f'{device} is invalid')\n"
+    )
+    (tmp_path / "safetensors/torch.py").write_text("from safetensors import safe_open\n")
+    second = {"torch": "safetensors", "safetensors": "torch"}[first]
+    code = f"""
+    import {first}
+    import {second}
+    import safetensors.torch
+    for arguments in (("x", "pt", "tpu"), ("x", "pt", torch.device("tpu:0"))):
+        try:
+            safetensors.torch.safe_open(*arguments)
+        except ValueError as error:
+            print(error, *error.__notes__)
+    assert safetensors.safe_open("x", "pt") is None
+    """
+    out, err = python(code, path=[tmp_path])
+    assert err == "" and out.count("Call torch_tpu.integrations.enable() first") == 2

@@ -61,6 +61,11 @@ def test_disable_takes_it_back(file):
     torch_tpu.integrations.enable()  # twice is once
     assert safetensors.torch.safe_open is safetensors.safe_open is not original
     torch_tpu.integrations.disable()
-    assert safetensors.torch.safe_open is safetensors.safe_open is original
-    with pytest.raises(SafetensorError, match="tpu is invalid"):
+    assert safetensors.torch.safe_open is safetensors.safe_open
+    assert safetensors.safe_open.original is original.original
+    with pytest.raises(SafetensorError, match="tpu is invalid") as caught:
         safetensors.torch.load_file(file, device="tpu")
+    assert "torch_tpu.integrations.enable()" in caught.value.__notes__[0]
+    with pytest.raises(SafetensorError, match="gpuu is invalid") as caught:
+        safetensors.torch.load_file(file, device="gpuu")
+    assert not hasattr(caught.value, "__notes__")

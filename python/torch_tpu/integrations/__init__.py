@@ -5,6 +5,7 @@ Most libraries take a device by name and need nothing. Two choose from a list of
 - accelerate (and with it the Trainer of transformers) uses the device in ACCELERATE_TORCH_DEVICE, which enable() sets;
 - safetensors refuses names that it does not know ("device tpu is invalid") but takes a device index; after enable(),
   `safe_open`, `load_file` and `load_model` take `tpu`, `tpu:1` and torch.device too, and load straight to the device.
+  Before, its error says that there is this call.
 
 Lightning needs a class of its own: torch_tpu.integrations.lightning.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -37,8 +39,29 @@ def disable() -> None:
     if os.environ.get(_VARIABLE, "").split(":")[0] == "tpu":
         del os.environ[_VARIABLE]
     known = _safe_open()
-    if known is not None and hasattr(known, "original"):
-        _exchange(known, known.original)
+    if known is not None and getattr(known, "knows_tpu", False):
+        _exchange(known, _advising(known.original))
+
+
+def advise(safetensors: ModuleType) -> None:
+    """Makes the error of safetensors for the device name `tpu` say what to do. torch_tpu calls it when safetensors is
+    imported; nothing else of safetensors changes."""
+    if not hasattr(safetensors.safe_open, "original"):
+        _exchange(safetensors.safe_open, _advising(safetensors.safe_open))
+
+
+def _advising(original: Any) -> Any:
+    def safe_open(*args: Any, **options: Any) -> Any:
+        try:
+            return original(*args, **options)
+        except Exception as error:
+            device = options.get("device", args[2] if len(args) > 2 else None)
+            if _known_name(device) is not device:
+                error.add_note(f"Call torch_tpu.integrations.enable() first: safetensors does not know {device!r}.")
+            raise
+
+    safe_open.original = original
+    return safe_open
 
 
 def _safe_open() -> Any:
@@ -51,15 +74,16 @@ def _safe_open() -> Any:
 
 
 def _extend_safetensors() -> None:
-    original = _safe_open()
-    if original is None or hasattr(original, "original"):
+    known = _safe_open()
+    if known is None or getattr(known, "knows_tpu", False):
         return
+    original = getattr(known, "original", known)
 
     def safe_open(filename: Any, framework: str, device: Any = "cpu", **options: Any) -> Any:
         return original(filename, framework, device=_known_name(device), **options)
 
-    safe_open.original = original
-    _exchange(original, safe_open)
+    safe_open.original, safe_open.knows_tpu = original, True
+    _exchange(known, safe_open)
 
 
 def _known_name(device: Any) -> Any:
