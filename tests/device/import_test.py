@@ -42,7 +42,7 @@ def test_import_brings_only_our_modules(python):
 
 
 def test_the_module_with_the_default_backend_is_still_dear(python):
-    """Else torch_tpu/on_import.py is there for safetensors only, and torch_tpu may call torch.compiler.set_default_backend at once."""
+    """Else on_import serves safetensors only, and torch_tpu may call torch.compiler.set_default_backend at once."""
     loaded = python(
         "import sys, torch, torch._dynamo.backends.registry; print('torch._dynamo.eval_frame' in sys.modules)"
     )
