@@ -256,7 +256,8 @@ def test_exit_is_clean_with_a_started_runtime(python):
 def test_the_error_of_safetensors_names_the_call_that_helps(python, tmp_path, first):
     (tmp_path / "safetensors").mkdir()
     (tmp_path / "safetensors/__init__.py").write_text(
-        "def safe_open(name, framework, device='cpu'):\n    if 'tpu' in str(device): raise ValueError(f'{device} is invalid')\n"
+        "def safe_open(name, framework, device='cpu'):\n"
+        "    if 'tpu' in str(device): raise ValueError(f'{device} is invalid')\n"
     )
     (tmp_path / "safetensors/torch.py").write_text("from safetensors import safe_open\n")
     second = {"torch": "safetensors", "safetensors": "torch"}[first]
