@@ -21,6 +21,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/guard.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
 
@@ -47,6 +48,8 @@ const std::unordered_set<std::string> kSizedByData = {
 
 // They take lengths on the CPU beside data on the device, on every device.
 const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence", "aten::_ctc_loss"};
+
+constexpr size_t kMostPlaces = 32;  // of an op: code made at run time has new lines for ever
 
 struct Counts {
   std::mutex mutex;
@@ -144,7 +147,7 @@ class HostCall {
     if (device_ == nullptr) device_ = &device_of(std::nullopt);
     supply_generator(schema, stack, first);
     op_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
-    if (counts_) count_host_op(host_op_name(op_), bytes_);
+    if (counts_) count_host_op(host_op_name(op_), bytes_, current_place());
 
     write_back(original);
     size_t returns = schema.returns().size(), at = stack->size() - returns;
@@ -310,12 +313,16 @@ std::string host_op_name(const c10::OperatorHandle& op) {
   return concat(op.schema().name(), op.schema().overload_name().empty() ? "" : ".", op.schema().overload_name());
 }
 
-void count_host_op(const std::string& name, int64_t bytes) {
+std::string current_place() { return engine::describe_line(engine::capture_line()); }
+
+void count_host_op(const std::string& name, int64_t bytes, const std::string& place) {
   std::lock_guard<std::mutex> lock(counts().mutex);
   HostOp& row = counts().by_name[name];
   row.name = name;
   ++row.calls;
   row.bytes += bytes;
+  bool is_known = !place.empty() && (row.places.size() < kMostPlaces || row.places.count(place) != 0);
+  ++row.places[is_known ? place : "elsewhere"];
 }
 
 bool has_host_kernel(const c10::OperatorHandle& op) {

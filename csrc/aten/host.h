@@ -4,6 +4,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,16 @@ void set_host_policy(HostPolicy policy);
 struct HostOp {
   std::string name;
   int64_t calls = 0;
-  int64_t bytes = 0;  // of tensors read and written
+  int64_t bytes = 0;                      // of tensors read and written
+  std::map<std::string, int64_t> places;  // calls by the line of Python that made them, see count_host_op
 };
 /// "aten::cdist", "mylib::op.out".
 std::string host_op_name(const c10::OperatorHandle& op);
-void count_host_op(const std::string& name, int64_t bytes);
+/// `place` is "file.py:12", or "the backward pass, SvdBackward0"; "elsewhere" stands for an unknown one (empty), and
+/// for all that come after the first few of an op.
+void count_host_op(const std::string& name, int64_t bytes, const std::string& place);
+/// Where the calling thread is in the user's program.
+std::string current_place();
 /// Every op that went to the host since the last reset, most called first.
 std::vector<HostOp> host_ops();
 void reset_host_ops();

@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -57,13 +59,21 @@ struct HostKernel {
   std::vector<Lent> operands;
   std::vector<Lent> results;  // in order, lists flattened; those without elements are no results of the program
   int64_t number = 0;
+  std::set<std::string> places;  // where it stands in what was traced: a call that stands twice is one kernel
+  std::string place;             // all of them
 };
+
+constexpr size_t kMostPlaces = 4;  // of one kernel
 
 class HostKernels {
  public:
-  void add(std::shared_ptr<const HostKernel> kernel) {
+  void add(std::shared_ptr<HostKernel> kernel) {
     std::lock_guard<std::mutex> lock(mutex_);
-    all_[kernel->number] = std::move(kernel);
+    std::shared_ptr<const HostKernel>& known = all_[kernel->number];
+    if (known != nullptr) kernel->places.insert(known->places.begin(), known->places.end());
+    while (kernel->places.size() > kMostPlaces) kernel->places.erase(std::prev(kernel->places.end()));
+    for (const std::string& place : kernel->places) kernel->place += (kernel->place.empty() ? "" : " or ") + place;
+    known = std::move(kernel);
   }
   std::shared_ptr<const HostKernel> find(int64_t number) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -176,7 +186,7 @@ void run_host_kernel(const pjrt::FfiCall& call) {
   }
   for (const Lent& operand : kernel->operands)
     bytes += c10::multiply_integers(operand.sizes) * static_cast<int64_t>(c10::elementSize(operand.dtype));
-  count_host_op(kernel->name, bytes);
+  count_host_op(kernel->name, bytes, kernel->place);
 }
 
 // ------------------------------------------------------------------------------------------------ recording
@@ -372,7 +382,8 @@ bool record_host_call(const c10::OperatorHandle& op, c10::Stack* stack) {
   size_t count = op.schema().arguments().size(), first = stack->size() - count;
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, count);
 
-  auto kernel = std::make_shared<HostKernel>(HostKernel{op, host_op_name(op), {}, {}, {}, 0});
+  auto kernel = std::make_shared<HostKernel>(HostKernel{op, host_op_name(op), {}, {}, {}, 0, {}, {}});
+  if (std::string place = current_place(); !place.empty()) kernel->places.insert(std::move(place));
   Sorting sorting(*kernel);
   for (size_t i = 0; i < count; ++i) {
     if (op.schema().arguments()[i].is_out())

@@ -80,6 +80,8 @@ void set_mode(Mode wanted) {
 
 void set_line_hooks(LineHooks hooks) { line_hooks = hooks; }
 
+uint64_t capture_line() { return line_hooks.capture != nullptr ? line_hooks.capture() : 0; }
+
 std::string describe_line(uint64_t line) {
   return line == 0 || line_hooks.describe == nullptr ? std::string() : line_hooks.describe(line);
 }
@@ -209,7 +211,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
 }
 
 void Recorder::note_line(uint64_t segment, size_t op, const Hash128& prefix) {
-  uint64_t line = line_hooks.capture != nullptr ? line_hooks.capture() : 0;
+  uint64_t line = capture_line();
   std::lock_guard<std::mutex> lock(mutex_);
   if (lines_.size() >= kMostLines) lines_.clear();
   lines_[prefix] = line;

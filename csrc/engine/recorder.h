@@ -41,6 +41,8 @@ struct LineHooks {
   std::string (*describe)(uint64_t line) = nullptr;
 };
 void set_line_hooks(LineHooks hooks);
+/// Where the calling thread is; 0 when nobody knows.
+uint64_t capture_line();
 /// `file.py:12`; empty for 0.
 std::string describe_line(uint64_t line);
 

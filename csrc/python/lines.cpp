@@ -6,7 +6,9 @@
 
 #include <map>
 #include <mutex>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -16,6 +18,8 @@ namespace tpu::python {
 namespace py = pybind11;
 
 namespace {
+
+thread_local std::string given_place;  // see set_place
 
 // Lines and autograd nodes that recorded an op, by number; bounded by the lines of the program.
 class Lines {
@@ -27,6 +31,7 @@ class Lines {
 
   // The innermost line outside of torch and this package; backward runs without Python: the node's name.
   uint64_t capture() {
+    if (!given_place.empty()) return of_text(given_place);
     // torch has let go of the GIL on the way to a kernel. A thread without Python has no line.
     if (!Py_IsInitialized() || PyGILState_GetThisThreadState() == nullptr) return of_node();
     py::gil_scoped_acquire gil;
@@ -60,10 +65,13 @@ class Lines {
   uint64_t of_node() {
     auto node = torch::autograd::get_current_node();
     if (!node) return 0;
-    std::string name = node->name();
+    return of_text(concat("the backward pass, ", node->name()));
+  }
+
+  uint64_t of_text(const std::string& text) {
     std::lock_guard<std::mutex> lock(mutex_);
-    auto [known, is_new] = nodes_.emplace(name, texts_.size() + 1);
-    if (is_new) texts_.push_back(concat("the backward pass, ", name));
+    auto [known, is_new] = others_.emplace(text, texts_.size() + 1);
+    if (is_new) texts_.push_back(text);
     return known->second;
   }
 
@@ -81,7 +89,7 @@ class Lines {
 
   std::mutex mutex_;
   std::map<std::pair<const void*, int>, uint64_t> numbers_;
-  std::map<std::string, uint64_t> nodes_;
+  std::map<std::string, uint64_t> others_;           // nodes and places of graphs
   std::unordered_map<const void*, bool> libraries_;  // with the GIL
   std::vector<std::string> texts_;
 };
@@ -90,5 +98,6 @@ class Lines {
 
 uint64_t capture_line() { return Lines::all().capture(); }
 std::string describe_line(uint64_t line) { return Lines::all().describe(line); }
+void set_place(std::string place) { given_place = std::move(place); }
 
 }  // namespace tpu::python

@@ -11,5 +11,8 @@ namespace tpu::python {
 uint64_t capture_line();
 /// `file.py:12`.
 std::string describe_line(uint64_t line);
+/// From now on the calling thread stands at this place, whatever its frames say: a graph that is traced knows better
+/// where its ops come from. Empty: its frames say it again.
+void set_place(std::string place);
 
 }  // namespace tpu::python

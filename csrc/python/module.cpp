@@ -9,11 +9,13 @@
 #include <unistd.h>
 #include <array>
 #include <chrono>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "aten/calls.h"
 #include "aten/host.h"
 #include "aten/register.h"
 #include "base/env.h"
@@ -291,11 +293,12 @@ void define_host_ops(py::module_& module) {
   define(
       module, "host_ops",
       [] {
-        std::vector<std::tuple<std::string, int64_t, int64_t>> rows;
-        for (aten::HostOp& op : aten::host_ops()) rows.emplace_back(std::move(op.name), op.calls, op.bytes);
+        std::vector<std::tuple<std::string, int64_t, int64_t, std::map<std::string, int64_t>>> rows;
+        for (aten::HostOp& op : aten::host_ops())
+          rows.emplace_back(std::move(op.name), op.calls, op.bytes, std::move(op.places));
         return rows;
       },
-      "Ops that ran on the host: name, calls, bytes of tensors; most called first.");
+      "Ops that ran on the host: name, calls, bytes of tensors, calls by Python line; most called first.");
   define(module, "reset_host_ops", [] { aten::reset_host_ops(); }, "Forgets what ran on the host.");
   define(
       module, "host_policy", [] { return std::string(kHostPolicies[static_cast<int>(aten::host_policy())]); },
@@ -309,6 +312,27 @@ void define_host_ops(py::module_& module) {
         fail(ErrorCode::Value, "expected allow, warn or error, got '", policy, "'");
       },
       "Chooses what happens when an op goes to the host.");
+}
+
+void define_calls(py::module_& module) {
+  define(
+      module, "count_calls", [](bool on) { aten::count_calls(on); },
+      "Switches on or off that calls of ops on tpu tensors are counted; on forgets the earlier ones.");
+  define(
+      module, "counted_calls",
+      [] {
+        py::list rows;
+        for (const aten::OpCalls& op : aten::counted_calls()) {
+          py::list dtypes;
+          for (c10::ScalarType dtype : op.dtypes) dtypes.append(py::cast(dtype));
+          rows.append(py::make_tuple(op.name, op.calls, op.failed, dtypes));
+        }
+        return rows;
+      },
+      "What was counted, by name: name, calls, how many of them failed, dtypes of tpu tensors that went in or out.");
+  define(
+      module, "set_place", [](std::string place) { set_place(std::move(place)); },
+      "Where this thread is in the user's program, 'file.py:12', until it is set again; '': its frames say it.");
 }
 
 void define_exchange(py::module_& module) {
@@ -367,6 +391,7 @@ PYBIND11_MODULE(_C, module) {
   define_program(module);
   define_check(module);
   define_host_ops(module);
+  define_calls(module);
   define_exchange(module);
   define_environment(module);
   define_distributed(module);

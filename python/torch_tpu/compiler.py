@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import functools
 import operator
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -123,6 +124,7 @@ class _Interpreter(fx.Interpreter):
 
     def run_node(self, node: fx.Node) -> Any:
         self.node = node
+        _C.set_place(_place_of(node))
         result = super().run_node(node)
         makes_new = isinstance(node.target, torch._ops.OpOverload) and not any(
             value.alias_info is not None for value in node.target._schema.returns
@@ -132,6 +134,15 @@ class _Interpreter(fx.Interpreter):
             if makes_new and "val" in node.meta
             else result
         )
+
+
+def _place_of(node: fx.Node) -> str:
+    """The user's line that the node was made of, "file.py:12"; "" when the graph does not say."""
+    frames = re.findall(r'File "(.+)", line (\d+), in ', node.stack_trace or "")
+    own = [f"{file}:{line}" for file, line in frames if "/torch/" not in file and "/torch_tpu/" not in file]
+    if not own:
+        return ""
+    return f"the backward pass of {own[-1]}" if node.meta.get("partitioner_tag") == "is_backward" else own[-1]
 
 
 def _with_strides(result: Any, fake: Any) -> Any:
@@ -285,6 +296,7 @@ class _Graph:
                 raise
             finally:
                 generator.set_state(state)
+                _C.set_place("")
         self.cpu_outputs[salt] = on_cpu
         self.others[salt] = [None if isinstance(r, torch.Tensor) else r for r in results]
         _counts.programs += 1

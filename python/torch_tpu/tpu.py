@@ -452,10 +452,16 @@ class HostOp(NamedTuple):
     name: str
     calls: int
     bytes: int  # of the tensors read and written
+    places: dict[str, int]  # the line of the program that called it, "file.py:12" -> how many of the calls
 
 
 def host_ops() -> list[HostOp]:
-    """The ops that ran on the host since the start or the last reset_host_ops(), most called first."""
+    """The ops that ran on the host since the start or the last reset_host_ops(), most called first.
+
+    A place is the innermost line outside of torch; "the backward pass, SvdBackward0" where autograd runs; in a program
+    of torch.compile the line that its graph was made of, "a.py:3 or a.py:7" where one call stands for both; and
+    "elsewhere" where there is no line, or for all but the first 32 places of an op.
+    """
     return [HostOp(*row) for row in _C.host_ops()]
 
 

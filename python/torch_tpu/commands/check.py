@@ -12,13 +12,12 @@ import argparse
 import contextlib
 import json
 import os
-import runpy
 import sys
-import traceback
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from torch_tpu import plugins, topology
+from torch_tpu import plugins, scripts, topology
+
+DEFAULTS = {"topology": None, "compiler": None, "timeout": 600.0, "json": False}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +37,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the script and prints the verdict; gives the exit code."""
-    options = _options_of(arguments)
+    options = scripts.options_of("check", arguments, _add_options, DEFAULTS)
     try:
         compiler_path = _usable(options)
     except ValueError as error:
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
             return 2
         report = {"script": options.script, "topology": options.topology, "compiler": compiler_path, "device": device}
-        with _output_to_stderr() if options.json else contextlib.nullcontext():
+        with scripts.output_to_stderr() if options.json else contextlib.nullcontext():
             report |= run_script(options.script, options.arguments)
         report["programs"] = [judge(program, compiler) for program in report["programs"]]
     report["memory"] = memory_verdict(report["programs"], device["memory_limit"])
@@ -70,18 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_report(report)
     return 0 if report["ok"] else 1
-
-
-def _options_of(arguments: argparse.Namespace) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m torch_tpu check", add_help=False, allow_abbrev=False)
-    _add_options(parser)
-    given = arguments.arguments
-    cut = given.index("--") if "--" in given else len(given)
-    later, own = parser.parse_known_args(given[:cut])
-    defaults = {"topology": None, "compiler": None, "timeout": 600.0, "json": False}
-    merged = argparse.Namespace(**(defaults | vars(arguments) | vars(later)))
-    merged.arguments = own + given[cut + 1 :]
-    return merged
 
 
 def _usable(options: argparse.Namespace) -> str:
@@ -105,20 +92,6 @@ def _usable(options: argparse.Namespace) -> str:
     return found
 
 
-@contextlib.contextmanager
-def _output_to_stderr() -> Iterator[None]:
-    """Whatever is printed meanwhile, by anybody, goes to standard error."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
 def run_script(script: str, arguments: list[str]) -> dict[str, Any]:
     """Runs the script as Python would, noting its programs: programs, host_ops, and the error that ended it or None."""
     import torch
@@ -129,29 +102,13 @@ def run_script(script: str, arguments: list[str]) -> dict[str, Any]:
     torch.tpu.set_mode("fused")
     _C.reset_host_ops()
     _C.set_journal(True)
-    argv, path = sys.argv, list(sys.path)
-    sys.argv, sys.path[0] = [script, *arguments], os.path.dirname(os.path.abspath(script))
     try:
-        error = _error_of(lambda: runpy.run_path(os.path.abspath(script), run_name="__main__"))
-        error = error or _error_of(torch.tpu.synchronize)
+        ending = scripts.run(script, arguments)
     finally:
-        sys.argv, sys.path[:] = argv, path
         _C.cut()
         _C.set_journal(False)
-    host_ops = [{"name": name, "calls": calls, "bytes": size} for name, calls, size in _C.host_ops()]
-    return {"error": error, "programs": _C.journal(), "host_ops": host_ops}
-
-
-def _error_of(action: Callable[[], Any]) -> str | None:
-    """What ended the action before its time; a traceback goes to standard error."""
-    try:
-        action()
-    except SystemExit as end:
-        return None if end.code in (None, 0) else f"the script ended with exit code {end.code}"
-    except BaseException as failure:
-        traceback.print_exc()
-        return f"{type(failure).__name__}: {failure}"
-    return None
+    host_ops = [{"name": name, "calls": calls, "bytes": size} for name, calls, size, _ in _C.host_ops()]
+    return {"error": ending.error, "programs": _C.journal(), "host_ops": host_ops}
 
 
 def judge(program: dict[str, Any], compiler: topology.Compiler) -> dict[str, Any]:
@@ -182,15 +139,6 @@ def memory_verdict(programs: list[dict[str, Any]], limit: int | None) -> dict[st
     return {"peak": peak, "program": at, "limit": limit, "fits": fits}
 
 
-def in_bytes(count: float) -> str:
-    """12.3 MiB"""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(count) < 1024 or unit == "GiB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.2f} {unit}"
-        count /= 1024
-    raise AssertionError("unreachable")
-
-
 def print_report(report: dict[str, Any]) -> None:
     """The report for people."""
     try:
@@ -215,7 +163,7 @@ def print_report(report: dict[str, Any]) -> None:
             f"\nand {len(lines) - shown} more" if len(lines) > shown else ""
         )
         facts = program["bytes"]
-        own = in_bytes(facts["total_allocation"] + facts["generated_code"]) if facts else "-"
+        own = scripts.in_bytes(facts["total_allocation"] + facts["generated_code"]) if facts else "-"
         table.add_row(
             str(number),
             escape(f"{program['name']}\n{where}".strip()),
@@ -223,13 +171,14 @@ def print_report(report: dict[str, Any]) -> None:
             "[green]accepted[/]" if program["accepted"] else f"[red]refused[/]: {escape(program['reason'])}",
             "-" if program["flops"] is None else f"{program['flops']:.3g}",
             own,
-            in_bytes(program["other_bytes"]),
+            scripts.in_bytes(program["other_bytes"]),
         )
     wide = None if sys.stdout.isatty() else 140
     console = Console(width=wide, highlight=False, soft_wrap=False)
     console.print(table)
     for op in report["host_ops"]:
-        print(f"host op  {op['name']}: {op['calls']} calls, {in_bytes(op['bytes'])}; runs on the host, not on the TPU")
+        size = scripts.in_bytes(op["bytes"])
+        print(f"host op  {op['name']}: {op['calls']} calls, {size}; runs on the host, not on the TPU")
     for line in verdict_lines(report):
         print(line)
 
@@ -242,10 +191,10 @@ def verdict_lines(report: dict[str, Any]) -> list[str]:
     if not programs:
         return [*lines, "programs NONE: the script ran nothing on device `tpu`"]
     lines.append(f"programs {len(programs) - refused} accepted, {refused} refused")
-    limit = "unknown" if memory["limit"] is None else in_bytes(memory["limit"])
+    limit = "unknown" if memory["limit"] is None else scripts.in_bytes(memory["limit"])
     where = "" if memory["program"] is None else f" (program {memory['program']}, with what was live beside it)"
     verdict = {True: "the run fits", False: "the run DOES NOT FIT", None: "whether the run fits is UNKNOWN"}
     lines.append(
-        f"memory   {verdict[memory['fits']]}: peak {in_bytes(memory['peak'])}{where}, limit {limit} per device"
+        f"memory   {verdict[memory['fits']]}: peak {scripts.in_bytes(memory['peak'])}{where}, limit {limit} per device"
     )
     return lines
