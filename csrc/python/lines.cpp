@@ -80,7 +80,8 @@ class Lines {
     auto [known, is_new] = libraries_.emplace(code, false);
     if (is_new) {
       auto file = py::handle(code->co_filename).cast<std::string>();
-      known->second = file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos;
+      known->second = file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos ||
+                      file.rfind("<eval_with_key>", 0) == 0;  // torch.fx wrote it
     } else {
       Py_DECREF(code);
     }

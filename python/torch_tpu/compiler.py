@@ -363,7 +363,23 @@ def _split(gm: fx.GraphModule, node: fx.Node) -> Callable:
     for child_name, child in list(parts.named_children()):
         if isinstance(child, fx.GraphModule) and child_name in ("submod_0", "submod_2"):
             setattr(parts, child_name, _Part(child))
+    parts.submod_1 = _AsItIs(parts.submod_1, _place_of(node))
     return parts.forward
+
+
+class _AsItIs(torch.nn.Module):
+    """Ops that run by themselves, and where they stand in the user's program."""
+
+    def __init__(self, ops: torch.nn.Module, place: str):
+        super().__init__()
+        self.ops, self.place = ops, place
+
+    def forward(self, *inputs: Any) -> Any:
+        _C.set_place(self.place)
+        try:
+            return self.ops(*inputs)
+        finally:
+            _C.set_place("")
 
 
 class _Part(torch.nn.Module):
