@@ -23,7 +23,8 @@ struct OpCalls {
 /// Counts from now on, by all threads, or not any more. On forgets what was counted before.
 void count_calls(bool on);
 /// Counted are the overloads that a device must answer for, as they come to its kernels: not those that torch composes
-/// of them, and once a call that passes through autocast, a mode, a transform or another overload of its op. In the order of their names.
+/// of them, and once a call that passes through autocast, a mode, a transform or another overload of its op. In the
+/// order of their names.
 std::vector<OpCalls> counted_calls();
 
 }  // namespace tpu::aten

@@ -43,13 +43,14 @@ def run(script: str, arguments: list[str]) -> Ending:
     """Runs the script as Python would, up to the end of its work on the device; a traceback goes to standard error."""
     import torch
 
-    argv, path = sys.argv, list(sys.path)
+    argv, path, folder = sys.argv, list(sys.path), os.getcwd()
     sys.argv, sys.path[0] = [script, *arguments], os.path.dirname(os.path.abspath(script))
     try:
         ending = _ending_of(lambda: runpy.run_path(os.path.abspath(script), run_name="__main__"))
         return ending if ending.error else _ending_of(torch.tpu.synchronize)
     finally:
         sys.argv, sys.path[:] = argv, path
+        os.chdir(folder)
 
 
 def _ending_of(action: Callable[[], Any]) -> Ending:

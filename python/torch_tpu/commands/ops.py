@@ -46,7 +46,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints or writes the report; gives the exit code."""
+    """Makes the report; gives the exit code."""
     options = scripts.options_of("ops", arguments, _add_options, DEFAULTS)
     code, report = 0, {"script": options.script, "error": None}
     if options.script is None:
@@ -59,6 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
             ending, rows = run_script(options.script, options.arguments)
         code, report["error"] = ending.code, ending.error
     report["ops"] = [row for row in rows if _is_wanted(row, options)]
+    show(report, options)
+    return code
+
+
+def show(report: dict[str, Any], options: argparse.Namespace) -> None:
+    """Prints or writes the report, as the options say."""
     if options.html:
         with open(options.html, "w", encoding="utf-8") as file:
             file.write(html_page(report))
@@ -69,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
         print_table(report)
     if not options.json:
         print("\n".join(verdict_lines(report)))
-    return code
 
 
 def build_rows() -> list[Row]:
@@ -79,7 +84,7 @@ def build_rows() -> list[Row]:
 
 
 def run_script(script: str, arguments: list[str]) -> tuple[scripts.Ending, list[Row]]:
-    """Runs the script; how it ended, and the ops that it called on the device, those of the host first."""
+    """Runs the script; how it ended, and the ops that it called on the device, errors and host ops first."""
     import torch
 
     from torch_tpu import _C
