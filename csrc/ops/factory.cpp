@@ -41,7 +41,9 @@ hlo::Values arange(Context& c) {
 hlo::Value between(Context& c, ElementType element, ElementType type, int64_t steps) {
   hlo::Value start = hlo::convert(c.scalar("start", element), type), end = hlo::convert(c.scalar("end", element), type);
   if (steps <= 1) return spread(start, steps);
-  hlo::Value step = spread((end - start) / hlo::convert(hlo::scalar_like(hlo::real(start), steps - 1), type), steps);
+  // A barrier keeps XLA from dividing by a constant through its reciprocal: whole steps must come out whole.
+  hlo::Value gaps = hlo::optimization_barrier(hlo::convert(hlo::scalar_like(hlo::real(start), steps - 1), type));
+  hlo::Value step = spread((end - start) / gaps, steps);
   hlo::Value up = count_up(c, type, steps), down = hlo::reverse(up, {0});
   Type index{ElementType::S64, {steps}};
   hlo::Value nearer = hlo::lt(hlo::iota(c.builder(), index, 0), hlo::constant(c.builder(), index, steps / 2));
@@ -66,10 +68,8 @@ hlo::Values linspace(Context& c) {
 hlo::Values logspace(Context& c) {
   ElementType element = c.target_element(0, ElementType::F32), type = step_type(element);
   int64_t steps = steps_of(c);
-  // A single step takes start as it was given, several take it in the dtype of the result, the exponents too.
-  bool integral = element == ElementType::Pred || is_integral(element);
+  // A single step takes start as it was given, several take it in the dtype of the result.
   hlo::Value exponent = steps == 1 ? spread(c.scalar("start", type), 1) : between(c, element, type, steps);
-  if (!integral && steps != 1) exponent = hlo::convert(hlo::convert(exponent, element), type);
   return {hlo::convert(hlo::power(spread(c.scalar("base", type), steps), exponent), element)};
 }
 

@@ -20,6 +20,7 @@ FACTORIES = {
     "linspace of 1": lambda d: torch.linspace(-1, 3, 1, device=d),
     "linspace of 0": lambda d: torch.linspace(-1, 3, 0, device=d),
     "linspace of integers": lambda d: torch.linspace(-10, 33, 8, dtype=torch.int64, device=d),
+    "linspace of whole steps": lambda d: torch.linspace(50, 1, 50, dtype=torch.int64, device=d),
     "linspace of doubles": lambda d: torch.linspace(0, 1, 101, dtype=torch.float64, device=d),
     "linspace of complex": lambda d: torch.linspace(0, 1 + 2j, 5, device=d),
     "logspace": lambda d: torch.logspace(-2, 3, 7, device=d),
