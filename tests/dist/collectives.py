@@ -204,6 +204,7 @@ def check_send_and_receive():
             equal(x, numbers(3, dtype=torch.bfloat16, of_rank=source))
     else:
         dist.send(numbers(3, dtype=torch.bfloat16).to("tpu"), 0)
+    dist.barrier()  # what comes next from the left must not be taken by a receive from anybody
 
     x = torch.empty(4, device="tpu")
     ops = [dist.P2POp(dist.isend, numbers(4).to("tpu"), right), dist.P2POp(dist.irecv, x, left)]
