@@ -409,6 +409,25 @@ Dims Recording::image_order() const {
   return {};
 }
 
+Dims Recording::transform_order(c10::ArrayRef<c10::IValue> arguments) const {
+  const at::Tensor& self = *operands_[0];
+  Dims transformed, order;
+  for (size_t i = 0; i < signature_.slots.size(); ++i)
+    if (signature_.slots[i].name == "dim") transformed = list_param(arguments[i]);
+  for (int64_t& dim : transformed) dim = c10::maybe_wrap_dim(dim, self.dim());
+  for (int64_t dim = 0; dim < self.dim(); ++dim)
+    if (std::find(transformed.begin(), transformed.end(), dim) == transformed.end()) order.push_back(dim);
+  auto by_stride = [&](Dims& dims, size_t count) {
+    std::stable_sort(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(count),
+                     [&](int64_t a, int64_t b) { return self.stride(a) > self.stride(b); });
+  };
+  by_stride(order, order.size());
+  bool last_stays = row_.spectrum == ops::Spectrum::Half && !transformed.empty();
+  by_stride(transformed, transformed.size() - (last_stays ? 1 : 0));
+  for (int64_t dim : transformed) order.push_back(dim);
+  return std::is_sorted(order.begin(), order.end()) ? Dims() : order;
+}
+
 Dims Recording::fresh_order() const {
   if (row_.is_pointwise) return pointwise_order();
   return row_.is_image ? image_order() : Dims();
@@ -427,10 +446,10 @@ Dims Recording::order_of(const Dims& dims) const {
   return order;
 }
 
-void Recording::add_fresh() {
+void Recording::add_fresh(c10::ArrayRef<c10::IValue> arguments) {
   targets_.push_back(nullptr);
   graph::Write write;
-  write.permutation = fresh_order();
+  write.permutation = row_.spectrum == ops::Spectrum::None ? fresh_order() : transform_order(arguments);
   hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
   for (int64_t dim : write.permutation) hasher_.add(dim);
   if (node_ == nullptr) return;
@@ -440,7 +459,7 @@ void Recording::add_fresh() {
 void Recording::results(c10::ArrayRef<c10::IValue> arguments) {
   for (const Result& result : signature_.results) {
     if (result.argument < 0) {
-      add_fresh();
+      add_fresh(arguments);
       continue;
     }
     auto at = static_cast<size_t>(result.argument);

@@ -48,10 +48,13 @@ class Recording {
   void add_argument(const Slot& slot, ops::Argument::Kind kind, int index);
   void add_target(const Slot& slot, const Result& result, const at::Tensor& tensor);
   void add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element);
-  void add_fresh();
+  void add_fresh(c10::ArrayRef<c10::IValue> arguments);
   /// The order that TensorIterator finds for the operands.
   Dims pointwise_order() const;
   Dims image_order() const;
+  /// The order in which torch's transforms lay out their result: what is not transformed by descending stride, then
+  /// what is.
+  Dims transform_order(c10::ArrayRef<c10::IValue> arguments) const;
   Dims fresh_order() const;
 
   const ops::Row& row_;

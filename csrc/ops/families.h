@@ -14,6 +14,7 @@ Table special_table();      // Bessel, gamma, error functions, orthogonal polyno
 Table unary_table();        // functions of one operand
 Table attention_table();    // scaled dot-product attention
 Table convolution_table();  // convolutions, unfold and fold
+Table fft_table();          // Fourier transforms
 Table matmul_table();       // products of matrices and vectors, distances
 Table norm_table();         // batch, layer, group, RMS and weight norm
 Table pool_table();         // max and mean of sliding windows
@@ -46,6 +47,7 @@ inline const std::vector<Family>& families() {
       {"unary", unary_table, false, true},
       {"attention", attention_table, true},
       {"convolution", convolution_table, true},
+      {"fft", fft_table},
       {"matmul", matmul_table, true},
       {"norm", norm_table},
       {"pool", pool_table},

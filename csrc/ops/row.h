@@ -24,6 +24,9 @@ struct Special {
   std::vector<double> values;
 };
 
+/// What the dimensions of a Fourier transform hold: all frequencies, or by one of them the half that tells the rest.
+enum class Spectrum : uint8_t { None, Whole, Half };
+
 struct Row {
   const char* name;  // overload without namespace: "add.out", "native_layer_norm"
   Lower lower;
@@ -34,8 +37,9 @@ struct Row {
   std::vector<const char*> constants = {};  // scalar or float arguments that are always structure
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
   bool is_random = false;                   // takes a block of the generator's counters
-  bool is_pointwise = false;  // fresh outputs keep the memory format of their inputs, as TensorIterator does
-  bool is_image = false;      // fresh outputs are channels_last where the last operand of an image's rank is
+  bool is_pointwise = false;           // fresh outputs keep the memory format of their inputs, as TensorIterator does
+  bool is_image = false;               // fresh outputs are channels_last where the last operand of an image's rank is
+  Spectrum spectrum = Spectrum::None;  // fresh outputs lie as torch's transforms leave them, see transform_order
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -59,6 +63,10 @@ struct Row {
   }
   Row&& image() && {
     is_image = true;
+    return std::move(*this);
+  }
+  Row&& transform(Spectrum what) && {
+    spectrum = what;
     return std::move(*this);
   }
 };

@@ -34,7 +34,6 @@ GROUPS = {
     "pool": r"^fractional_max_pool",
     "loss": r"ctc_loss",
     "linalg": r"linalg|cholesky|lu_|_lu|qr|eig|svd|triangular|lstsq|ldl|householder|det|inverse|cross",
-    "fft": r"^_fft",
     "optimizer": r"_fused_(adam|adamw|sgd|adagrad)|_amp_",
     "foreach": r"^_foreach",
     "attention": r"attention|transformer",

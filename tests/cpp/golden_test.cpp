@@ -90,6 +90,16 @@ const Golden kGoldens[] = {
            .param("groups", 1)
            .fresh();
      }},
+    {"fft",
+     [](Graph& g) {
+       // A real signal: half of the spectrum is computed, the other half is its mirror image.
+       CallBuilder(g, "_fft_r2c")
+           .tensor("self", {E::F32, {4, 2, 6}})
+           .param("dim", Dims{0, 2})
+           .param("normalization", 1)
+           .param("onesided", Param(false))
+           .fresh({1, 0, 2});
+     }},
     {"matmul",
      [](Graph& g) {
        CallBuilder(g, "addmm.out")
