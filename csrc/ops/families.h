@@ -19,6 +19,7 @@ Table norm_table();         // batch, layer, group, RMS and weight norm
 Table pool_table();         // max and mean of sliding windows
 Table rnn_table();          // LSTM and GRU cells
 Table indexing_table();     // elements read and written where index tensors say
+Table embedding_table();    // rows of a table, alone and in bags
 Table shape_table();        // joining, ordering, padding, triangles, diagonals
 Table factory_table();      // ranges, identities, triangle indices
 Table random_table();       // random numbers and dropout
@@ -51,6 +52,7 @@ inline const std::vector<Family>& families() {
       {"pool", pool_table},
       {"rnn", rnn_table, true},
       {"indexing", indexing_table},
+      {"embedding", embedding_table},
       {"shape", shape_table},
       {"factory", factory_table},
       {"random", random_table},

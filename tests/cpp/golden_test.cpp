@@ -144,6 +144,23 @@ const Golden kGoldens[] = {
            .param("sparse_grad", Param(false))
            .replace({E::F32, {2, 2}});
      }},
+    {"embedding",
+     [](Graph& g) {
+       CallBuilder(g, "_embedding_bag")
+           .tensor("weight", kMatrix)
+           .tensor("indices", {E::S64, {4}})
+           .tensor("offsets", {E::S64, {2}})
+           .param("scale_grad_by_freq", Param(false))
+           .param("mode", 1)
+           .param("sparse", Param(false))
+           .none("per_sample_weights")
+           .param("include_last_offset", Param(false))
+           .param("padding_idx", -1)
+           .fresh()
+           .fresh()
+           .fresh()
+           .drop();
+     }},
     {"shape",
      [](Graph& g) {
        CallBuilder(g, "cat.out")
