@@ -210,6 +210,10 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   recording.emplace(row_, signature, nullptr);
   walk(*recording, signature, arguments);
   engine::Device& device = device_for(*recording, signature, arguments);
+  if (row_.is_slow_on_cpu && device.is_cpu() && host_policy() != HostPolicy::Error && has_host_kernel(op)) {
+    recording.reset();
+    return call_without_lowering(op, stack, device);
+  }
   engine::Recorder* recorder = engine::recorder_of(device);
   Hash128 key = recording->key();
   if (recorder != nullptr) key = engine::description_key(key);

@@ -52,6 +52,7 @@ class Recording {
   /// The order that TensorIterator finds for the operands.
   Dims pointwise_order() const;
   Dims image_order() const;
+  Dims matrix_order() const;
   Dims fresh_order() const;
 
   const ops::Row& row_;

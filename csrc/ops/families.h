@@ -15,6 +15,7 @@ Table unary_table();        // functions of one operand
 Table attention_table();    // scaled dot-product attention
 Table convolution_table();  // convolutions, unfold and fold
 Table matmul_table();       // products of matrices and vectors, distances
+Table linalg_table();       // factors and triangular systems of matrices
 Table norm_table();         // batch, layer, group, RMS and weight norm
 Table pool_table();         // max and mean of sliding windows
 Table rnn_table();          // LSTM and GRU cells
@@ -48,6 +49,7 @@ inline const std::vector<Family>& families() {
       {"attention", attention_table, true},
       {"convolution", convolution_table, true},
       {"matmul", matmul_table, true},
+      {"linalg", linalg_table, true},
       {"norm", norm_table},
       {"pool", pool_table},
       {"rnn", rnn_table, true},

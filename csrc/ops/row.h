@@ -34,8 +34,10 @@ struct Row {
   std::vector<const char*> constants = {};  // scalar or float arguments that are always structure
   std::vector<const char*> writes = {};     // arguments that are written although the schema does not say so
   bool is_random = false;                   // takes a block of the generator's counters
-  bool is_pointwise = false;  // fresh outputs keep the memory format of their inputs, as TensorIterator does
-  bool is_image = false;      // fresh outputs are channels_last where the last operand of an image's rank is
+  bool is_pointwise = false;    // fresh outputs keep the memory format of their inputs, as TensorIterator does
+  bool is_image = false;        // fresh outputs are channels_last where the last operand of an image's rank is
+  bool is_matrix = false;       // fresh outputs have their columns one after the other, as LAPACK wants matrices
+  bool is_slow_on_cpu = false;  // a CPU plugin leaves it to the host, unless host ops are errors
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -59,6 +61,14 @@ struct Row {
   }
   Row&& image() && {
     is_image = true;
+    return std::move(*this);
+  }
+  Row&& matrix() && {
+    is_matrix = true;
+    return std::move(*this);
+  }
+  Row&& slow_on_cpu() && {
+    is_slow_on_cpu = true;
     return std::move(*this);
   }
 };

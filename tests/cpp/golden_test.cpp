@@ -100,6 +100,15 @@ const Golden kGoldens[] = {
            .number("alpha", 1)
            .replace({E::F32, {2, 4}});
      }},
+    {"linalg",
+     [](Graph& g) {
+       CallBuilder(g, "linalg_cholesky_ex.L")
+           .tensor("self", {E::F32, {2, 3, 3}})
+           .param("upper", Param(false))
+           .param("check_errors", Param(false))
+           .replace({E::F32, {2, 3, 3}})
+           .replace({E::S32, {2}});
+     }},
     {"norm",
      [](Graph& g) {
        CallBuilder(g, "native_layer_norm")
