@@ -329,7 +329,7 @@ bool has_host_kernel(const c10::OperatorHandle& op) {
   return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
-void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
+void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack, bool has_lowering) {
   std::string name = host_op_name(op);
   check(has_host_kernel(op), ErrorCode::NotImplemented, name,
         " is not implemented on device tpu: it has neither a lowering nor a CPU kernel");
@@ -338,7 +338,7 @@ void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack) {
         " has no lowering for the device tpu, and host ops are set to 'error'");
   if (!record_host_call(op, stack)) HostCall(op, /*counts=*/true).run(stack);
   // A call that the CPU refuses as well is no news about this device.
-  if (host_policy() != HostPolicy::Warn) return;
+  if (has_lowering || host_policy() != HostPolicy::Warn) return;
   log::warn_once(concat(name,
                         " has no lowering for the device tpu and runs on the host; torch.tpu.host_ops() lists such "
                         "ops, torch.tpu.set_host_ops('error') makes them errors"));

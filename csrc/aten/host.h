@@ -39,7 +39,8 @@ void reset_host_ops();
 bool has_host_kernel(const c10::OperatorHandle& op);
 /// Runs the op on the stack's arguments with a CPU kernel. Inputs are lent read-only; written arguments work on a fresh
 /// copy that becomes the Cell's new Value when the kernel has succeeded.
-void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack);
+/// An op that has a lowering and is only faster so is not warned about.
+void run_on_host(const c10::OperatorHandle& op, c10::Stack* stack, bool has_lowering = false);
 /// The same as the fallback kernel of the dispatch key.
 void host_fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
 

@@ -13,6 +13,7 @@
 #include "device/generator.h"
 #include "device/guard.h"
 #include "device/startup.h"
+#include "engine/journal.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 
@@ -210,6 +211,11 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
   recording.emplace(row_, signature, nullptr);
   walk(*recording, signature, arguments);
   engine::Device& device = device_for(*recording, signature, arguments);
+  if (row_.is_slow_on_cpu && device.is_cpu() && host_policy() != HostPolicy::Error && has_host_kernel(op) &&
+      !engine::journal_is_on()) {  // what is noted for a TPU is what a TPU would run
+    recording.reset();
+    return run_on_host(op, stack, /*has_lowering=*/true);
+  }
   engine::Recorder* recorder = engine::recorder_of(device);
   Hash128 key = recording->key();
   if (recorder != nullptr) key = engine::description_key(key);

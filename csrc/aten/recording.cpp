@@ -428,8 +428,18 @@ Dims Recording::transform_order(c10::ArrayRef<c10::IValue> arguments) const {
   return std::is_sorted(order.begin(), order.end()) ? Dims() : order;
 }
 
+// The result has the rank of the operand with most dimensions.
+Dims Recording::matrix_order() const {
+  Dims order;
+  for (const at::Tensor* tensor : operands_)
+    while (static_cast<int64_t>(order.size()) < tensor->dim()) order.push_back(static_cast<int64_t>(order.size()));
+  if (order.size() >= 2) std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return order;
+}
+
 Dims Recording::fresh_order() const {
   if (row_.is_pointwise) return pointwise_order();
+  if (row_.is_matrix) return matrix_order();
   return row_.is_image ? image_order() : Dims();
 }
 
@@ -438,7 +448,7 @@ Dims Recording::order_of(const Dims& dims) const {
   if (order.size() != dims.size()) return {};
   // A row of a pointwise family may still make something else of its operands, glu_backward for one.
   for (const at::Tensor* tensor : operands_) {
-    if (row_.is_image) break;
+    if (row_.is_image || row_.is_matrix) break;
     auto missing = static_cast<int64_t>(dims.size()) - tensor->dim();
     for (int64_t i = 0; i < tensor->dim(); ++i)
       if (tensor->size(i) != 1 && tensor->size(i) != dims[static_cast<size_t>(missing + i)]) return {};

@@ -55,6 +55,7 @@ class Recording {
   /// The order in which torch's transforms lay out their result: what is not transformed by descending stride, then
   /// what is.
   Dims transform_order(c10::ArrayRef<c10::IValue> arguments) const;
+  Dims matrix_order() const;
   Dims fresh_order() const;
 
   const ops::Row& row_;

@@ -2,6 +2,7 @@
 #include "aten/register.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_embedding_bag_backward_native.h>
 #include <torch/library.h>
 
 #include "aten/host.h"
@@ -39,6 +40,8 @@ TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::m
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(has_compatible_shallow_copy_type));
   m.impl("record_stream", TORCH_FN(record_stream));
+  // Chooses between _embedding_bag_dense_backward, a row, and its sparse sibling; registered for CPU and CUDA only.
+  m.impl("_embedding_bag_backward", TORCH_FN(at::native::_embedding_bag_backward_symint));
 }
 
 TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {

@@ -1,5 +1,7 @@
 #include "ops/access.h"
 
+#include "ops/promotion.h"
+
 namespace tpu::ops {
 
 Dims Access::dims() const {
@@ -86,6 +88,23 @@ hlo::Value write(const hlo::Value& x, const Access& access, const hlo::Value& up
   hlo::Value written = hlo::scatter({hlo::reshape(x, table)}, hlo::reshape(row, {count}), {hlo::reshape(updates, list)},
                                     dims, update)[0];
   return hlo::reshape(written, access.sizes);
+}
+
+hlo::Value add_at(const hlo::Value& x, const Access& access, const hlo::Value& updates) {
+  ElementType type = compute_type(x.element());
+  hlo::Value sum = write(hlo::convert(x, type), access, hlo::convert(updates, type), hlo::body_of(hlo::Reducer::Add));
+  return hlo::convert(sum, x.element());
+}
+
+hlo::Value checked(Context& c, const hlo::Value& index, const Range& range) {
+  hlo::Value wide = size_of(index.element()) < 4 ? hlo::convert(index, ElementType::S64) : index;
+  hlo::Value size = hlo::like(wide, range.size), zero = hlo::like(wide, 0);
+  hlo::Value position = range.wraps ? hlo::select(hlo::lt(wide, zero), wide + size, wide) : wide;
+  c.require_not(hlo::or_(hlo::lt(position, zero), hlo::ge(position, size)), wide, range.code, range.message);
+  if (range.size == 0 && wide.type.count() != 0) {
+    c.fail(range.code, range.wraps ? "index is out of bounds for dimension with size 0" : range.message);
+  }
+  return hlo::convert(position, range.size <= INT32_MAX ? ElementType::S32 : ElementType::S64);
 }
 
 const hlo::Region replace = [](const hlo::Values& arguments) -> hlo::Values { return {arguments[1]}; };

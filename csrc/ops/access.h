@@ -2,7 +2,9 @@
 // interpolation and sampling have in common.
 #pragma once
 
-#include "hlo/ops.h"
+#include <string>
+
+#include "ops/context.h"
 
 namespace tpu::ops {
 
@@ -31,6 +33,20 @@ Access elementwise(const hlo::Value& x, int64_t dim, const hlo::Value& index);
 hlo::Value read(const hlo::Value& x, const Access& access);
 /// x with `update` applied to (old element, new element) of the access; `updates` has access.dims().
 hlo::Value write(const hlo::Value& x, const Access& access, const hlo::Value& updates, const hlo::Region& update);
+/// x with `updates` added at the access: sums many half-precision numbers in float32 and rounds once.
+hlo::Value add_at(const hlo::Value& x, const Access& access, const hlo::Value& updates);
+
+/// How an op reads its index values.
+struct Range {
+  int64_t size;
+  bool wraps;  // negative values count from the end
+  ErrorCode code;
+  std::string message;  // `{}` is the index
+};
+inline Range in_self(int64_t size) { return {size, false, ErrorCode::Index, "index out of range in self"}; }
+/// The index with negative values made positive, checked; as int32 where every position fits.
+hlo::Value checked(Context& c, const hlo::Value& index, const Range& range);
+
 /// The region that keeps the new element.
 extern const hlo::Region replace;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/elementwise.h"
+
 namespace tpu::ops {
 
 namespace {
@@ -120,6 +122,27 @@ Fold fold_one(const Context& c, const hlo::Value& x, int64_t dim) {
 hlo::Value positions(const hlo::Value& like, int64_t dim) {
   bool narrow = like.dims()[static_cast<size_t>(dim)] < std::numeric_limits<int32_t>::max();
   return hlo::iota(*like.builder, {narrow ? ElementType::S32 : ElementType::S64, like.dims()}, dim);
+}
+
+// With the limits: p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|.
+hlo::Value norm_of(Context& c, const hlo::Value& x, const Fold& fold, const char* order) {
+  std::optional<double> p = c.has(order) ? c.known(order) : 2.0;
+  if (p == 2.0) {
+    hlo::Value real = hlo::real(x);
+    hlo::Value squares = hlo::multiply(real, real);
+    if (is_complex(x.element())) squares = hlo::add(squares, hlo::multiply(hlo::imag(x), hlo::imag(x)));
+    return hlo::sqrt(fold.reduce(squares, hlo::Reducer::Add));
+  }
+  hlo::Value size = hlo::abs(x);
+  if (p == 0.0) return fold.reduce(hlo::convert(truth(x), size.element()), hlo::Reducer::Add);
+  if (p == 1.0) return fold.reduce(size, hlo::Reducer::Add);
+  if (p == INFINITY)
+    return fold.dims.empty() ? size : hlo::reduce(size, hlo::scalar_like(size, 0.0), fold.dims, hlo::Reducer::Max);
+  if (p == -INFINITY) return fold.reduce(size, hlo::Reducer::Min);
+  hlo::Value power = c.scalar(order, size.element());
+  hlo::Value sum = fold.reduce(hlo::power(size, hlo::broadcast(power, size.dims())), hlo::Reducer::Add);
+  hlo::Value inverse = hlo::divide(hlo::scalar_like(power, 1.0), power);
+  return hlo::power(sum, hlo::broadcast(inverse, sum.dims()));
 }
 
 hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t dim) {

@@ -2,6 +2,8 @@
 // away, spreading the result over them again, and looking things up along one of them.
 #pragma once
 
+#include <cmath>
+
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -32,6 +34,11 @@ Fold fold_one(const Context& c, const hlo::Value& x, int64_t dim);
 /// 0, 1, 2, .. along `dim`, in S32 where it is wide enough for the dimension (its arithmetic is twice as fast), else
 /// S64.
 hlo::Value positions(const hlo::Value& like, int64_t dim);
+/// sum(|x|^p)^(1/p) over the fold, where the number argument `order` of the call is p (2 when it is None); its special
+/// values are those of `kNormOrders`.
+hlo::Value norm_of(Context& c, const hlo::Value& x, const Fold& fold, const char* order);
+inline constexpr double kNormOrders[] = {0, 1, 2, INFINITY, -INFINITY};
+
 /// The first position along `dim` at which `condition` holds, dim gone; the size of dim where it holds nowhere. S32 or
 /// S64.
 hlo::Value first_where(const Context& c, const hlo::Value& condition, int64_t dim);

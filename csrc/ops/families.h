@@ -16,10 +16,12 @@ Table attention_table();    // scaled dot-product attention
 Table convolution_table();  // convolutions, unfold and fold
 Table fft_table();          // Fourier transforms
 Table matmul_table();       // products of matrices and vectors, distances
+Table linalg_table();       // factors and triangular systems of matrices
 Table norm_table();         // batch, layer, group, RMS and weight norm
 Table pool_table();         // max and mean of sliding windows
 Table rnn_table();          // LSTM and GRU cells
 Table indexing_table();     // elements read and written where index tensors say
+Table embedding_table();    // rows of a table, alone and in bags
 Table shape_table();        // joining, ordering, padding, triangles, diagonals
 Table factory_table();      // ranges, identities, triangle indices
 Table random_table();       // random numbers and dropout
@@ -49,10 +51,12 @@ inline const std::vector<Family>& families() {
       {"convolution", convolution_table, true},
       {"fft", fft_table},
       {"matmul", matmul_table, true},
+      {"linalg", linalg_table, true},
       {"norm", norm_table},
       {"pool", pool_table},
       {"rnn", rnn_table, true},
       {"indexing", indexing_table},
+      {"embedding", embedding_table},
       {"shape", shape_table},
       {"factory", factory_table},
       {"random", random_table},

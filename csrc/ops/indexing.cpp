@@ -15,36 +15,8 @@ namespace {
 
 // ------------------------------------------------------------------------------------------- the shared moves
 
-/// Sums many half-precision numbers in float32 and rounds once.
-hlo::Value add_at(const hlo::Value& x, const Access& access, const hlo::Value& updates) {
-  ElementType type = compute_type(x.element());
-  hlo::Value sum = write(hlo::convert(x, type), access, hlo::convert(updates, type), hlo::body_of(hlo::Reducer::Add));
-  return hlo::convert(sum, x.element());
-}
-
-/// How an op reads its index values.
-struct Range {
-  int64_t size;
-  bool wraps;  // negative values count from the end
-  ErrorCode code;
-  std::string message;  // `{}` is the index
-};
-
 Range bounds(int64_t dim, int64_t size, ErrorCode code, bool wraps, const char* before = "") {
   return {size, wraps, code, concat(before, "index {} is out of bounds for dimension ", dim, " with size ", size)};
-}
-Range in_self(int64_t size) { return {size, false, ErrorCode::Index, "index out of range in self"}; }
-
-/// The index with negative values made positive, checked; as int32 where every position fits.
-hlo::Value checked(Context& c, const hlo::Value& index, const Range& range) {
-  hlo::Value wide = size_of(index.element()) < 4 ? hlo::convert(index, ElementType::S64) : index;
-  hlo::Value size = hlo::like(wide, range.size), zero = hlo::like(wide, 0);
-  hlo::Value position = range.wraps ? hlo::select(hlo::lt(wide, zero), wide + size, wide) : wide;
-  c.require_not(hlo::or_(hlo::lt(position, zero), hlo::ge(position, size)), wide, range.code, range.message);
-  if (range.size == 0 && wide.type.count() != 0) {
-    c.fail(range.code, range.wraps ? "index is out of bounds for dimension with size 0" : range.message);
-  }
-  return hlo::convert(position, range.size <= INT32_MAX ? ElementType::S32 : ElementType::S64);
 }
 
 /// A 0-d tensor counts as one of dims [1] wherever a dimension is indexed.
@@ -95,33 +67,6 @@ hlo::Values take(Context& c) {
   Range range{count, true, ErrorCode::Index,
               concat("out of range: tried to access index {} on a tensor of ", count, " elements.")};
   return {read(flat, along(flat, 0, checked(c, index, range)))};
-}
-
-hlo::Values embedding(Context& c) {
-  hlo::Value weight = c.tensor("weight"), indices = c.tensor("indices");
-  c.expect(weight.rank() == 2, ErrorCode::InvalidArgument, "'weight' must be 2-D");
-  c.expect(indices.element() == ElementType::S64 || indices.element() == ElementType::S32, ErrorCode::InvalidArgument,
-           "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
-           torch_name(indices.element()), " instead (while checking arguments for embedding)");
-  return {read(weight, along(weight, 0, checked(c, indices, in_self(weight.dims()[0]))))};
-}
-
-// The rows of padding_idx get no gradient: their index is sent out of range, where scatter drops it.
-hlo::Values embedding_dense_backward(Context& c) {
-  hlo::Value grad = c.tensor("grad_output"), indices = c.tensor("indices");
-  int64_t rows = c.integer("num_weights"), padding = c.integer("padding_idx");
-  int64_t count = indices.type.count(), width = grad.dims().back();
-  hlo::Value index = hlo::reshape(indices, {count});
-  if (padding >= 0) index = hlo::select(hlo::eq(index, hlo::like(index, padding)), hlo::like(index, rows), index);
-  ElementType type = compute_type(grad.element());
-  hlo::Value updates = hlo::convert(hlo::reshape(grad, {count, width}), type);
-  if (c.flag("scale_grad_by_freq") && rows != 0) {
-    hlo::Value seen = zeros(c.builder(), type, {rows});
-    seen = write(seen, along(seen, 0, index), ones(c.builder(), type, {count}), hlo::body_of(hlo::Reducer::Add));
-    updates = updates / hlo::broadcast_in_dim(read(seen, along(seen, 0, index)), updates.dims(), {0});
-  }
-  hlo::Value table = zeros(c.builder(), type, {rows, width});
-  return {hlo::convert(add_at(table, along(table, 0, index), updates), grad.element())};
 }
 
 // ---------------------------------------------------------------------------------------- writes along one dimension
@@ -443,8 +388,6 @@ Table indexing_table() {
       row("index_select.out", index_select),
       row("take", take),
       row("take.out", take),
-      row("embedding", embedding),
-      row("embedding_dense_backward", embedding_dense_backward),
 
       row("scatter.src_out", scatter<apply_replace>),
       row("scatter.value_out", scatter<apply_replace>),

@@ -193,27 +193,6 @@ Values variance(Context& c) {
 
 // ------------------------------------------------------------------------------------------------------ norms
 
-// sum(|x|^p)^(1/p) with its limits: p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|.
-Value norm_of(Context& c, const Value& x, const Fold& fold, const char* order) {
-  std::optional<double> p = c.has(order) ? c.known(order) : 2.0;
-  if (p == 2.0) {
-    Value real = hlo::real(x);
-    Value squares = hlo::multiply(real, real);
-    if (is_complex(x.element())) squares = hlo::add(squares, hlo::multiply(hlo::imag(x), hlo::imag(x)));
-    return hlo::sqrt(fold.reduce(squares, Reducer::Add));
-  }
-  Value size = hlo::abs(x);
-  if (p == 0.0) return fold.reduce(hlo::convert(truth(x), size.element()), Reducer::Add);
-  if (p == 1.0) return fold.reduce(size, Reducer::Add);
-  if (p == INFINITY)
-    return fold.dims.empty() ? size : hlo::reduce(size, hlo::scalar_like(size, 0.0), fold.dims, Reducer::Max);
-  if (p == -INFINITY) return fold.reduce(size, Reducer::Min);
-  Value power = c.scalar(order, size.element());
-  Value sum = fold.reduce(hlo::power(size, hlo::broadcast(power, size.dims())), Reducer::Add);
-  Value inverse = hlo::divide(hlo::scalar_like(power, 1.0), power);
-  return hlo::power(sum, hlo::broadcast(inverse, sum.dims()));
-}
-
 Values norm(Context& c, const char* order) {
   ElementType self = c.type("self").element;
   ElementType type = c.call().find("dtype") != nullptr ? c.element("dtype").value_or(self) : self;
@@ -224,10 +203,24 @@ Values norm(Context& c, const char* order) {
 Values vector_norm(Context& c) { return norm(c, "ord"); }
 Values norm_p(Context& c) { return norm(c, "p"); }
 
+// Slices along `dim` that are longer than maxnorm, scaled down to it.
+Values renorm(Context& c) {
+  Value x = input(c, c.type("self").element);
+  int64_t dim = wrap_dim(c.integer("dim"), x.rank());
+  Fold fold = fold_all(c, x);
+  fold.dims.clear();
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != dim) fold.dims.push_back(i);
+  Value size = norm_of(c, x, fold, "p");
+  Value limit = hlo::broadcast(c.scalar("maxnorm", size.element()), size.dims());
+  Value scale = hlo::select(hlo::gt(size, limit), limit / (size + hlo::like(size, 1e-7)), hlo::like(size, 1.0));
+  return {hlo::convert(x * fold.spread(hlo::convert(scale, x.element())), c.type("self").element)};
+}
+
 }  // namespace
 
 Table reduction_table() {
-  const std::vector<double> orders = {0, 1, 2, INFINITY, -INFINITY};
+  const std::vector<double> orders(std::begin(kNormOrders), std::end(kNormOrders));
   return {
       row("sum.IntList_out", total<Reducer::Add>),
       row("prod", total<Reducer::Mul>),
@@ -269,6 +262,7 @@ Table reduction_table() {
       row("linalg_vector_norm.out", vector_norm).special("ord", orders),
       row("norm.out", norm_p).special("p", orders),
       row("norm.dtype_out", norm_p).special("p", orders),
+      row("renorm.out", renorm).special("p", orders),
   };
 }
 

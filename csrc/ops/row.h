@@ -39,7 +39,9 @@ struct Row {
   bool is_random = false;                   // takes a block of the generator's counters
   bool is_pointwise = false;           // fresh outputs keep the memory format of their inputs, as TensorIterator does
   bool is_image = false;               // fresh outputs are channels_last where the last operand of an image's rank is
+  bool is_matrix = false;              // fresh outputs have their columns one after the other, as LAPACK wants matrices
   Spectrum spectrum = Spectrum::None;  // fresh outputs lie as torch's transforms leave them, see transform_order
+  bool is_slow_on_cpu = false;         // a CPU plugin leaves it to the host, unless host ops are errors
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -67,6 +69,14 @@ struct Row {
   }
   Row&& transform(Spectrum what) && {
     spectrum = what;
+    return std::move(*this);
+  }
+  Row&& matrix() && {
+    is_matrix = true;
+    return std::move(*this);
+  }
+  Row&& slow_on_cpu() && {
+    is_slow_on_cpu = true;
     return std::move(*this);
   }
 };

@@ -7,6 +7,7 @@
 #include "ops/axis.h"
 #include "ops/elementwise.h"
 #include "ops/scan.h"
+#include "ops/sort.h"
 
 namespace tpu::ops {
 
@@ -243,35 +244,6 @@ Values mode(Context& c) {
 
 // ---------------------------------------------------------------------------------- places in a sorted sequence
 
-// The binary search of PyTorch's CPU kernel, all elements in step: [rows, n] or [n] boundaries, as many rows of values.
-// A NaN is never less than a boundary, so it comes to the end.
-Value binary_search(const Value& boundaries, const Value& sorter, const Value& values, bool right) {
-  hlo::Builder& builder = *values.builder;
-  int64_t last = boundaries.rank() - 1, n = boundaries.dims().back();
-  int64_t rounds = 0;
-  while ((int64_t{1} << rounds) <= n) ++rounds;
-  Type places = {ElementType::S64, values.dims()};
-  Values inits = {hlo::constant(builder, ElementType::S32, 0), hlo::constant(builder, places, 0),
-                  hlo::constant(builder, places, n), boundaries, values};
-  if (sorter) inits.push_back(sorter);
-  auto more = [rounds](const Values& args) { return Values{hlo::lt(args[0], hlo::like(args[0], rounds))}; };
-  auto step = [&](const Values& args) {
-    const Value &low = args[1], &high = args[2];
-    Value middle = hlo::add(low, hlo::shift_right_arithmetic(hlo::subtract(high, low), hlo::like(low, 1)));
-    Value place = args.size() > 5 ? take_along(args[5], middle, last) : middle;
-    Value boundary = take_along(args[3], place, last);
-    Value upper = hlo::not_(right ? hlo::gt(boundary, args[4]) : hlo::ge(boundary, args[4]));
-    Value open = hlo::lt(low, high);
-    Values next = args;
-    next[0] = hlo::add(args[0], hlo::like(args[0], 1));
-    next[1] = hlo::select(hlo::and_(open, upper), hlo::add(middle, hlo::like(middle, 1)), low);
-    next[2] = hlo::select(hlo::and_(open, hlo::not_(upper)), middle, high);
-    return next;
-  };
-  return n == 0 ? inits[1] : hlo::while_(inits, more, step)[1];
-}
-
-// Values (of any shape, or with the leading dimensions of the boundaries) to places, in their shape.
 Value search(Context& c, const char* boundaries_name, const char* values_name, bool right, const Value& sorter) {
   ElementType type = compute_type(result_type(c, {boundaries_name, values_name}));
   Value boundaries = c.tensor(boundaries_name, type);
@@ -344,6 +316,35 @@ Values searchsorted(Context& c) {
 
 }  // namespace
 
+// The binary search of PyTorch's CPU kernel, all elements in step. A NaN is never less than a boundary, so it comes to
+// the end.
+Value binary_search(const Value& boundaries, const Value& sorter, const Value& values, bool right) {
+  hlo::Builder& builder = *values.builder;
+  int64_t last = boundaries.rank() - 1, n = boundaries.dims().back();
+  int64_t rounds = 0;
+  while ((int64_t{1} << rounds) <= n) ++rounds;
+  Type places = {ElementType::S64, values.dims()};
+  Values inits = {hlo::constant(builder, ElementType::S32, 0), hlo::constant(builder, places, 0),
+                  hlo::constant(builder, places, n), boundaries, values};
+  if (sorter) inits.push_back(sorter);
+  auto more = [rounds](const Values& args) { return Values{hlo::lt(args[0], hlo::like(args[0], rounds))}; };
+  auto step = [&](const Values& args) {
+    const Value &low = args[1], &high = args[2];
+    Value middle = hlo::add(low, hlo::shift_right_arithmetic(hlo::subtract(high, low), hlo::like(low, 1)));
+    Value place = args.size() > 5 ? take_along(args[5], middle, last) : middle;
+    Value boundary = take_along(args[3], place, last);
+    Value upper = hlo::not_(right ? hlo::gt(boundary, args[4]) : hlo::ge(boundary, args[4]));
+    Value open = hlo::lt(low, high);
+    Values next = args;
+    next[0] = hlo::add(args[0], hlo::like(args[0], 1));
+    next[1] = hlo::select(hlo::and_(open, upper), hlo::add(middle, hlo::like(middle, 1)), low);
+    next[2] = hlo::select(hlo::and_(open, hlo::not_(upper)), middle, high);
+    return next;
+  };
+  return n == 0 ? inits[1] : hlo::while_(inits, more, step)[1];
+}
+
+// Values (of any shape, or with the leading dimensions of the boundaries) to places, in their shape.
 Table sort_table() {
   return {
       row("sort.values_stable", sort),

@@ -110,6 +110,15 @@ const Golden kGoldens[] = {
            .number("alpha", 1)
            .replace({E::F32, {2, 4}});
      }},
+    {"linalg",
+     [](Graph& g) {
+       CallBuilder(g, "linalg_cholesky_ex.L")
+           .tensor("self", {E::F32, {2, 3, 3}})
+           .param("upper", Param(false))
+           .param("check_errors", Param(false))
+           .replace({E::F32, {2, 3, 3}})
+           .replace({E::S32, {2}});
+     }},
     {"norm",
      [](Graph& g) {
        CallBuilder(g, "native_layer_norm")
@@ -153,6 +162,23 @@ const Golden kGoldens[] = {
            .tensor("index", {E::S64, {2, 2}})
            .param("sparse_grad", Param(false))
            .replace({E::F32, {2, 2}});
+     }},
+    {"embedding",
+     [](Graph& g) {
+       CallBuilder(g, "_embedding_bag")
+           .tensor("weight", kMatrix)
+           .tensor("indices", {E::S64, {4}})
+           .tensor("offsets", {E::S64, {2}})
+           .param("scale_grad_by_freq", Param(false))
+           .param("mode", 1)
+           .param("sparse", Param(false))
+           .none("per_sample_weights")
+           .param("include_last_offset", Param(false))
+           .param("padding_idx", -1)
+           .fresh()
+           .fresh()
+           .fresh()
+           .drop();
      }},
     {"shape",
      [](Graph& g) {

@@ -222,18 +222,6 @@ def test_0d_and_empty():
         assert_same(function, X, nothing)
 
 
-@pytest.mark.parametrize("scale", [False, True])
-def test_embedding(scale):
-    def step(weight, index):
-        weight = weight.clone().requires_grad_()
-        out = torch.nn.functional.embedding(index, weight, padding_idx=1, scale_grad_by_freq=scale)
-        (out * torch.arange(1.0, out.numel() + 1, device=out.device).reshape(out.shape)).sum().backward()
-        return out.detach(), weight.grad
-
-    assert_same(step, torch.randn(7, 3), T([[0, 1, 1], [6, 6, 6]]))
-    assert_same(step, torch.randn(7, 3), T([], dtype=torch.int32))
-
-
 def test_nothing_of_this_ran_on_the_host():
     names = {op.name.removeprefix("aten::") for op in torch.tpu.host_ops()}
     assert not names & {"gather", "scatter.src_out", "index_select", "cat.out", "flip", "roll", "tril_indices"}
