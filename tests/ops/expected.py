@@ -65,11 +65,14 @@ def is_left_out(name):
 # (kind, op, dtype) -> reason. dtype None: all of them.
 _TIES = "which of equal elements comes first is PyTorch's choice, and differs between its own kernels; the values agree"
 _ROUNDS_ONCE = "sums are kept in float32 and rounded once; the CPU rounds every partial sum to bfloat16"
+_ROUNDS_PRODUCTS = "differences of products are computed in float32 and rounded once; the CPU rounds each product first"
 _CONTIGUOUS = (
     "contiguous, as torch's meta function and its fake tensors on this device say, which compiled graphs go by; the "
     "CPU's own kernel keeps channels_last"
 )
 _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
+    ("forward", "cross", torch.bfloat16): _ROUNDS_PRODUCTS,
+    ("forward", "linalg.cross", torch.bfloat16): _ROUNDS_PRODUCTS,
     ("forward", "sort", torch.bfloat16): _TIES,
     ("forward", "sort", torch.bool): _TIES,
     ("forward", "argsort", torch.bfloat16): _TIES,
