@@ -47,6 +47,19 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture
+def counted_host_ops():
+    """Host ops are counted from here on and not warned about; torch.compile has seen nothing yet."""
+    import torch
+
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    before = torch.tpu.set_host_ops("allow")
+    torch.tpu.reset_host_ops()
+    yield
+    torch.tpu.set_host_ops(before)
+
+
+@pytest.fixture
 def mode(request):
     """The mode that the test is parametrized with (indirectly), for the time of the test."""
     import torch

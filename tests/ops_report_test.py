@@ -16,17 +16,9 @@ from torch_tpu import _C, coverage
 from torch_tpu.__main__ import main
 from torch_tpu.commands import ops
 
+pytestmark = pytest.mark.usefixtures("counted_host_ops")
+
 SVD = "aten::_linalg_svd.U"  # stays on the host
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-    torch.tpu.set_host_ops("allow")
-    torch.tpu.reset_host_ops()
-    yield
-    torch.tpu.set_host_ops("warn")
 
 
 def here(offset=0):

@@ -147,19 +147,12 @@ class PlainDispatch {
   at::NoGradGuard no_grad_;
 };
 
-class Errand {
- public:
-  Errand() { check(engine::begin_errand(), ErrorCode::Unavailable, "the Python interpreter is shutting down"); }
-  ~Errand() { engine::end_errand(); }
-  Errand(const Errand&) = delete;
-  Errand& operator=(const Errand&) = delete;
-};
-
 void run_host_kernel(const pjrt::FfiCall& call) {
   std::shared_ptr<const HostKernel> kernel = host_kernels().find(call.number);
   check(call.operands.size() == kernel->operands.size(), ErrorCode::Internal, kernel->name, " got ",
         call.operands.size(), " operands, expected ", kernel->operands.size());
-  Errand errand;  // a kernel may be Python's
+  engine::Errand errand;  // a kernel may be Python's
+  check(static_cast<bool>(errand), ErrorCode::Unavailable, "the Python interpreter is shutting down");
   PlainDispatch plain;
   int64_t bytes = 0;
   try {

@@ -1,7 +1,6 @@
 #include "engine/errand.h"
 
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <utility>
 
@@ -33,10 +32,10 @@ void end_errand() {
 std::function<void()> as_errand(std::function<void()> release) {
   if (!release) return release;
   return [held = new std::function<void()>(std::move(release))] {
-    if (!begin_errand()) return;
+    Errand errand;
+    if (!errand) return;
     (*held)();
     delete held;
-    end_errand();
   };
 }
 

@@ -16,6 +16,21 @@ namespace tpu::engine {
 bool begin_errand();
 void end_errand();
 
+/// One that ends with the scope; false when it could not begin.
+class Errand {
+ public:
+  Errand() : has_begun_(begin_errand()) {}
+  ~Errand() {
+    if (has_begun_) end_errand();
+  }
+  Errand(const Errand&) = delete;
+  Errand& operator=(const Errand&) = delete;
+  explicit operator bool() const { return has_begun_; }
+
+ private:
+  const bool has_begun_;
+};
+
 /// `release` as an errand: called once at most, and destroyed after the call, both only while that is allowed.
 std::function<void()> as_errand(std::function<void()> release);
 

@@ -4,15 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-    torch.tpu.set_host_ops("allow")
-    torch.tpu.reset_host_ops()
-    yield
-    torch.tpu.set_host_ops("warn")
+pytestmark = pytest.mark.usefixtures("counted_host_ops")
 
 
 def stats_of(work):
