@@ -33,7 +33,7 @@ lint: setup           ## formats, Python rules, layers (pre-commit on all files)
 	@$(BIN)/pre-commit run --all-files
 
 opinfo: build         ## every OpInfo sample of every op and dtype (`make test` takes a few)
-	@OPINFO_SAMPLES=1000000 $(PYTEST) $(ARGS) tests/ops/opinfo_test.py
+	@OPINFO_SAMPLES=1000000 $(PYTEST) --timeout=1800 $(ARGS) tests/ops/opinfo_test.py
 
 dist: build           ## torch.distributed with four processes (`make test` takes two)
 	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist
