@@ -82,8 +82,8 @@ def test_digits_fit(check):
 def test_json(report):
     code, answer = report(DIGITS, FAKE_PJRT_MEMORY="1000000")
     assert code == 0 and answer["error"] is None and answer["topology"] == "v5e:2x2"
-    first, later = answer["programs"]
-    assert (first["runs"], later["runs"]) == (1, 2)
+    first, update = answer["programs"]  # forward and backward; the optimizer's step
+    assert (first["runs"], update["runs"]) == (3, 3)
     assert first["flops"] > 50 and any(line.endswith("script.py:12") for line in first["lines"])
     assert any(line.startswith("the backward pass") for line in first["lines"])
     for program in answer["programs"]:

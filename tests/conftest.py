@@ -60,6 +60,15 @@ def counted_host_ops():
 
 
 @pytest.fixture
+def strict():
+    """Mode strict, for tests that count programs, bytes or events of single calls, or expect errors in the call."""
+    import torch
+
+    with torch.tpu.mode("strict"):
+        yield
+
+
+@pytest.fixture
 def mode(request):
     """The mode that the test is parametrized with (indirectly), for the time of the test."""
     import torch

@@ -27,8 +27,8 @@ def test_autoload_needs_no_import():
 
 
 def test_numbers_are_run_time_arguments():
-    x = torch.arange(6.0, device="tpu").view(2, 3)
-    x * 2.5  # the program exists from here on
+    x = torch.arange(6.0).view(2, 3).to("tpu")
+    (x * 2.5).cpu()  # the program exists from here on
     before = torch.tpu.cache_stats()["misses"]
     for factor in (3.5, 4.5, -7.25):
         torch.testing.assert_close((x * factor).cpu(), x.cpu() * factor)
@@ -109,5 +109,5 @@ def test_bad_input_is_an_error_and_life_goes_on():
     with pytest.raises(RuntimeError, match="same device"):
         x + torch.ones(2, 3)
     with pytest.raises(IndexError):
-        x[torch.tensor([5], device="tpu")]
+        x[torch.tensor([5], device="tpu")].cpu()
     assert x.sum().item() == 6

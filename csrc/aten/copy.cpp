@@ -105,8 +105,8 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool no
     if (!is_tpu(target)) {
       copy_to_host(target, source);
     } else if (!is_tpu(source)) {
-      check(source.is_cpu(), ErrorCode::InvalidArgument, "cannot copy from ", source.device().str(), " to ",
-            target.device().str());
+      if (!source.is_cpu()) [[unlikely]]
+        fail(ErrorCode::InvalidArgument, "cannot copy from ", source.device().str(), " to ", target.device().str());
       copy_to_device(target, resolved(source));
     } else if (source.device() != target.device()) {
       copy_between_devices(target, source);

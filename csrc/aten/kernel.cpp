@@ -230,7 +230,8 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.emplace(row_, signature, &graph);
     walk(*recording, signature, arguments);
     try {
-      plan = recorder != nullptr ? engine::make_description(key, graph) : engine::make_plan(key, device, graph);
+      plan = recorder != nullptr ? engine::make_description(key, graph)
+                                 : engine::make_plan(key, device, graph, engine::capture_line());
     } catch (Error& error) {
       if (error.code() == ErrorCode::NotImplemented && has_host_kernel(op)) {
         log::at(3, "aten::", row_.name, " goes to the host: ", error.message());

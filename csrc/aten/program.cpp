@@ -263,7 +263,7 @@ Program::Layout* Program::finish(const Tensors& outputs) {
     for (int origin : segment.origins) with_donors.add(origin);
     key = with_donors.finish();
     engine::Plan* plan = engine::find_plan(key);
-    if (plan == nullptr) plan = engine::make_plan(key, device_, segment.graph(wanted));
+    if (plan == nullptr) plan = engine::make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
     if (engine::journal_is_on()) layout->source = engine::Source{segment.graph(wanted), segment.lines()};
     layout->key = key;
     layout->held = plan->shared_from_this();

@@ -84,8 +84,12 @@ ElementType natural_type(const ops::Scalar& scalar) {
   return floating;
 }
 
-// The one element of a 0-d CPU tensor.
-ops::Scalar scalar_of(const at::Tensor& tensor) { return scalar_of(c10::IValue(tensor.item())); }
+// The one element of a 0-d CPU tensor. The common ones, Python's numbers, without a call of torch.
+ops::Scalar scalar_of(const at::Tensor& tensor) {
+  if (!tensor.is_neg() && tensor.scalar_type() == at::kDouble) return ops::Scalar::of(*tensor.const_data_ptr<double>());
+  if (tensor.scalar_type() == at::kLong) return ops::Scalar::of(*tensor.const_data_ptr<int64_t>());
+  return scalar_of(c10::IValue(tensor.item()));
+}
 
 bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, ElementType element) {
   if (value.type().element != element || tensor.storage_offset() != 0 || !tensor.is_contiguous()) return false;
@@ -146,10 +150,11 @@ engine::Arguments Recording::arguments() const {
 }
 
 void Recording::use_device(const Slot& slot, const at::Tensor& tensor) {
-  check(is_tpu(tensor), ErrorCode::InvalidArgument, "aten::", row_.name,
-        ": Expected all tensors to be on the same device, but found at least two devices, ",
-        device_ != nullptr ? concat("tpu:", device_->ordinal()) : std::string("tpu"), " and ", tensor.device().str(),
-        "! (argument '", slot.name, "')");
+  if (!is_tpu(tensor)) [[unlikely]]  // not check(), which would make the strings for every operand
+    fail(ErrorCode::InvalidArgument, "aten::", row_.name,
+         ": Expected all tensors to be on the same device, but found at least two devices, ",
+         device_ != nullptr ? concat("tpu:", device_->ordinal()) : std::string("tpu"), " and ", tensor.device().str(),
+         "! (argument '", slot.name, "')");
   engine::Device& device = cell_of(tensor).device();
   if (device_ == nullptr) device_ = &device;
   check(device_ == &device, ErrorCode::InvalidArgument, "aten::", row_.name,

@@ -62,8 +62,8 @@ at::Tensor make_tensor(engine::Device& device, c10::ScalarType dtype, c10::IntAr
 }
 
 engine::Device& device_of(std::optional<c10::Device> device) {
-  check(!device || device->type() == c10::DeviceType::PrivateUse1, ErrorCode::InvalidArgument,
-        "expected a tpu device, got ", device ? device->str() : std::string());
+  if (device && device->type() != c10::DeviceType::PrivateUse1) [[unlikely]]
+    fail(ErrorCode::InvalidArgument, "expected a tpu device, got ", device->str());
   return device::resolve(device ? *device : c10::Device(c10::DeviceType::PrivateUse1));
 }
 

@@ -1,5 +1,6 @@
 #include "cache/cache.h"
 
+#include <chrono>
 #include <exception>
 
 #include "base/error.h"
@@ -21,6 +22,9 @@ std::shared_ptr<Entry> Cache::touch(const Hash128& key) {
   auto found = slots_.find(key);
   if (found == slots_.end()) return nullptr;
   uses_.splice(uses_.begin(), uses_, found->second.use);
+  Entry& entry = *found->second.entry;
+  ++entry.reads;
+  entry.last_read = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return found->second.entry;
 }
 
@@ -91,12 +95,13 @@ Stats Cache::stats() const {
   return stats;
 }
 
-std::vector<std::pair<std::string, double>> Cache::list() const {
+std::vector<Cache::Line> Cache::list() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::pair<std::string, double>> rows;
+  std::vector<Line> rows;
   for (const Hash128& key : uses_) {
     const Entry& entry = *slots_.at(key).entry;
-    if (entry.origin != Entry::Origin::Lowered) rows.emplace_back(entry.name, entry.compile_seconds);
+    if (entry.origin != Entry::Origin::Lowered)
+      rows.push_back({entry.name, entry.compile_seconds, entry.reads, entry.last_read});
   }
   return rows;
 }

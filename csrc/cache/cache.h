@@ -29,6 +29,9 @@ struct Entry {
   pjrt::Executable executable;
   double compile_seconds = 0;
   Origin origin = Origin::Compiled;
+  // How often it was found in the shared map, and when last, in seconds since the epoch. Under the cache's lock.
+  int64_t reads = 0;
+  double last_read = 0;
 };
 
 struct Stats {
@@ -53,8 +56,14 @@ class Cache {
   std::shared_ptr<Entry> find(const Hash128& key);
   void clear();
   Stats stats() const;
-  /// Names and compile times of all entries, most recently used first.
-  std::vector<std::pair<std::string, double>> list() const;
+  /// Names, compile times and reads of all programs, most recently used first.
+  struct Line {
+    std::string name;
+    double compile_seconds;
+    int64_t reads;
+    double last_read;
+  };
+  std::vector<Line> list() const;
 
   /// Grows whenever an entry leaves, so that memos of entries know when to forget theirs.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }

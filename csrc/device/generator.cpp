@@ -123,8 +123,8 @@ Generator& generator_of(const std::optional<at::Generator>& given, int device) {
     return *static_cast<Generator*>(default_generator(device).unsafeGetGeneratorImpl());
   }
   c10::Device owner = given->device();
-  check(owner.is_privateuseone() && owner.index() == device, ErrorCode::InvalidArgument,
-        "expected a generator of tpu:", device, ", got one of ", owner.str());
+  if (!owner.is_privateuseone() || owner.index() != device) [[unlikely]]
+    fail(ErrorCode::InvalidArgument, "expected a generator of tpu:", device, ", got one of ", owner.str());
   return *static_cast<Generator*>(given->unsafeGetGeneratorImpl());
 }
 

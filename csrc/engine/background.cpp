@@ -12,12 +12,21 @@ namespace tpu::engine {
 
 namespace {
 
+struct Job {
+  Hash128 key;
+  Device* device;
+  graph::Graph graph;
+  uint64_t line;
+};
+
+thread_local bool is_worker = false;
+
 class Worker {
  public:
-  void add(const Hash128& key, Device& device, graph::Graph graph) {
+  void add(Job job) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (is_stopping_) return;
-    jobs_.push_back({key, &device, std::move(graph)});
+    jobs_.push_back(std::move(job));
     if (!is_started_) std::thread([this] { run(); }).detach();  // it ends only with the process
     is_started_ = true;
     changed_.notify_all();
@@ -34,13 +43,8 @@ class Worker {
   }
 
  private:
-  struct Job {
-    Hash128 key;
-    Device* device;
-    graph::Graph graph;
-  };
-
   void run() {
+    is_worker = true;
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       changed_.wait(lock, [&] { return !jobs_.empty(); });
@@ -49,7 +53,7 @@ class Worker {
       is_busy_ = true;
       lock.unlock();
       try {
-        make_plan(job.key, *job.device, job.graph);
+        make_plan(job.key, *job.device, job.graph, job.line);
       } catch (const std::exception& error) { log::at(2, "compiling in the background: ", error.what()); }
       lock.lock();
       is_busy_ = false;
@@ -72,9 +76,11 @@ Worker& worker() {
 
 }  // namespace
 
-void compile_later(const Hash128& key, Device& device, graph::Graph graph) {
-  worker().add(key, device, std::move(graph));
+void compile_later(const Hash128& key, Device& device, graph::Graph graph, uint64_t line) {
+  worker().add({key, &device, std::move(graph), line});
 }
+
+bool is_background() { return is_worker; }
 
 void finish_background() { worker().finish(/*stop=*/false); }
 

@@ -6,8 +6,10 @@
 namespace tpu::engine {
 
 /// Makes the plan of `key` some time, one after another; find_plan() then finds it. An error is logged, and whoever
-/// needs the program meets it again.
-void compile_later(const Hash128& key, Device& device, graph::Graph graph);
+/// needs the program meets it again. `line` as in make_plan().
+void compile_later(const Hash128& key, Device& device, graph::Graph graph, uint64_t line);
+/// Whether the calling thread is that one.
+bool is_background();
 /// Waits until nothing is left to compile. Releases the GIL.
 void finish_background();
 /// Drops what has not begun, and waits for what has; nothing is compiled afterwards. Before the process ends.

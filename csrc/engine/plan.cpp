@@ -5,7 +5,10 @@
 
 #include "base/log.h"
 #include "engine/activity.h"
+#include "engine/background.h"
+#include "engine/compiles.h"
 #include "engine/plan_file.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "ops/host_call.h"
 
@@ -95,15 +98,25 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
   return plan;
 }
 
-std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const graph::Graph& graph) {
+std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const graph::Graph& graph, uint64_t line) {
+  CompileRecord record;
+  record.cause = note_cause(graph);
+  record.line = describe_line(line);
+  record.ops = graph.nodes.size();
+  record.is_in_background = is_background();
   std::shared_ptr<Plan> plan = load_plan(key);
+  record.is_from_disk = plan != nullptr;
   if (plan) {
     log::at(3, "graph\n", to_string(graph));
     if (log::level() >= 4) log::at(4, graph::lower(graph, Runtime::get().configuration().settings).text);
   } else {
+    check_may_compile(program_name(graph), record.cause, record.line);
     plan = compile(device, graph);
     if (plan->executable) store_plan(key, *plan);
   }
+  record.name = plan->name;
+  record.seconds = plan->compile_seconds;
+  if (plan->executable) note_compile(std::move(record));
   for (const graph::Node& node : graph.nodes) ops::count_program(*node.call.row);
   return plan;
 }
@@ -140,12 +153,12 @@ Plan* make_description(const Hash128& description, const graph::Graph& graph) {
   return memo().keep(description, std::static_pointer_cast<Plan>(entry));
 }
 
-Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph) {
+Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph, uint64_t line) {
   std::shared_ptr<cache::Entry> entry;
   {
     Blocking blocking;
     entry = Runtime::get().programs().fetch(
-        key, [&]() -> std::shared_ptr<cache::Entry> { return load_or_compile(key, device, graph); });
+        key, [&]() -> std::shared_ptr<cache::Entry> { return load_or_compile(key, device, graph, line); });
   }
   return memo().keep(key, std::static_pointer_cast<Plan>(entry));
 }

@@ -49,7 +49,7 @@ Hash128 description_key(const Hash128& key);
 /// Lowers the graph and keeps the description under `description`; nothing is compiled.
 Plan* make_description(const Hash128& description, const graph::Graph& graph);
 /// Keeps the plan of `key`, loaded from disk or lowered and compiled; waits when another thread is doing so. Releases
-/// the GIL.
-Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph);
+/// the GIL. `line`: where the graph was recorded, for the list of compiles (engine/compiles.h).
+Plan* make_plan(const Hash128& key, Device& device, const graph::Graph& graph, uint64_t line);
 
 }  // namespace tpu::engine

@@ -34,7 +34,7 @@ Mode mode_from_environment() {
   std::string text = env::text("TORCH_TPU_MODE");
   if (!text.empty()) return mode_named(text);
   if (is_set("TPU_LAUNCH_BLOCKING")) return Mode::Debug;
-  return is_set("TORCH_TPU_DEFER_AND_FUSE") ? Mode::Fused : Mode::Strict;
+  return is_set("TORCH_TPU_DEFER_AND_FUSE") ? Mode::Fused : Mode::Auto;
 }
 
 size_t segment_limit() {
@@ -322,8 +322,11 @@ void Recorder::run(Segment& segment) {
 
 // One op is the program of mode strict.
 bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+  if (journal_is_on()) return true;
   if (segment.ops.size() == 1) return false;
-  if (mode() == Mode::Fused || journal_is_on()) return true;
+  // What a choice depends on, seconds, differs from run to run, and with it how results are rounded.
+  bool is_deterministic = Runtime::get().configuration().settings.deterministic;
+  if (mode() == Mode::Fused || is_deterministic) return true;
   if (find_plan(key) != nullptr) {
     choice_.note_run(key);
     return true;
@@ -334,7 +337,7 @@ bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vecto
     if (different.insert(op.key).second && !has_plan(description_key(op.key))) ++missing;
   segment.is_news = 2 * segment.news >= different.size();
   Choice::Way way = choice_.choose(key, segment.is_news, segment.ops.size(), missing);
-  if (way == Choice::Way::Later) compile_later(key, device_, segment.graph(wanted));
+  if (way == Choice::Way::Later) compile_later(key, device_, segment.graph(wanted), segment.ops[0].line);
   return way == Choice::Way::Whole;
 }
 
@@ -347,7 +350,7 @@ void Recorder::run_whole(Segment& segment, const Hash128& key, const std::vector
     note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
   Plan* plan = find_plan(key);
   if (plan == nullptr) {
-    plan = make_plan(key, device_, segment.graph(wanted));
+    plan = make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
     choice_.note_compile(key, !segment.is_news, segment.ops.size(), plan->compile_seconds);
   }
   Arguments arguments;
@@ -392,7 +395,7 @@ void Recorder::run_one_by_one(Segment& segment) {
     try {
       Hash128 key = description_key(op.key);  // the other way round
       Plan* plan = find_plan(key);
-      if (plan == nullptr) plan = make_plan(key, device_, description.graph);
+      if (plan == nullptr) plan = make_plan(key, device_, description.graph, op.line);
       run_pending(*plan, device_, arguments, outputs);
     } catch (Error& error) {
       bool is_first = std::none_of(inputs.begin(), inputs.end(), [](const Value* input) { return input->is_failed(); });

@@ -26,6 +26,8 @@
 #include "device/hooks.h"
 #include "device/startup.h"
 #include "engine/background.h"
+#include "engine/compiles.h"
+#include "engine/errand.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "hlo/ops.h"
@@ -82,6 +84,27 @@ void warn(const std::string& line) {
   bool is_caught = typeid(*c10::WarningUtils::get_warning_handler()) != typeid(c10::WarningHandler);
   c10::SourceLocation here{__func__, __FILE__, __LINE__}, none{nullptr, nullptr, 0};
   c10::warn(c10::Warning(c10::UserWarning(), is_caught ? none : here, line, /*verbatim=*/true));
+}
+
+PyObject* compile_listener = nullptr;  // a callable, kept until the process ends
+
+py::tuple as_tuple(const engine::CompileRecord& record) {
+  return py::make_tuple(record.name, std::string(record.cause), record.line, record.ops, record.seconds,
+                        record.is_from_disk, record.is_in_background);
+}
+
+void tell_of_compile(const engine::CompileRecord& record) {
+  engine::Errand errand;
+  if (!errand) return;
+  py::gil_scoped_acquire gil;
+  try {
+    py::reinterpret_borrow<py::object>(compile_listener)(as_tuple(record));
+  } catch (py::error_already_set& error) {
+    if (error.matches(PyExc_KeyboardInterrupt))
+      PyErr_SetInterrupt();  // Ctrl-C that came meanwhile is for the user's program
+    else
+      error.discard_as_unraisable("torch_tpu's listener for compiles");
+  }
 }
 
 PyObject* finder = nullptr;  // a callable, kept until the process ends
@@ -253,12 +276,32 @@ void define_programs(py::module_& module) {
       },
       "Counts of the program cache.");
   define(
+      module, "compile_records",
+      [] {
+        py::list rows;
+        for (const engine::CompileRecord& record : engine::compile_records()) rows.append(as_tuple(record));
+        return rows;
+      },
+      "Programs that were compiled or loaded from disk, in order: name, cause, line, ops, seconds, from disk, in the "
+      "background.");
+  define(
+      module, "set_compile_listener",
+      [](py::object listener) {
+        compile_listener = listener.release().ptr();
+        engine::set_compile_listener(&tell_of_compile);
+      },
+      "Calls it with such a tuple after each compile, on whatever thread compiled.");
+  py::class_<engine::NoCompiles>(module, "NoCompiles").def(py::init<>());
+  define(
       module, "programs",
       [] {
-        using List = std::vector<std::pair<std::string, double>>;
-        return engine::Runtime::is_started() ? engine::Runtime::get().programs().list() : List();
+        py::list rows;
+        if (!engine::Runtime::is_started()) return rows;
+        for (const cache::Cache::Line& line : engine::Runtime::get().programs().list())
+          rows.append(py::make_tuple(line.name, line.compile_seconds, line.reads, line.last_read));
+        return rows;
       },
-      "Name and compile seconds of every program that is kept, most recently used first.");
+      "Name, compile seconds, reads and last read of every program that is kept, most recently used first.");
   define(
       module, "clear_programs",
       [] {

@@ -73,6 +73,7 @@ def _register() -> None:
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     tpu._follow_optimizers()
+    _C.set_compile_listener(tpu._log_compile)
     on_import("torch._dynamo.backends.registry", lambda registry: registry.set_default_backend(_default_backend))
     on_import("safetensors", _advise)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from torch_tpu import _C, amp
 __all__ = [
     "DeviceProperties",
     "Event",
+    "Compile",
     "HostOp",
     "OutOfMemoryError",
     "Stream",
@@ -20,6 +22,8 @@ __all__ = [
     "amp",
     "cache_stats",
     "can_device_access_peer",
+    "clear_cache",
+    "compile_report",
     "compile_stats",
     "current_device",
     "current_stream",
@@ -28,6 +32,7 @@ __all__ = [
     "device_count",
     "device_of",
     "empty_cache",
+    "fail_on_recompile",
     "get_amp_supported_dtype",
     "get_arch_list",
     "get_device_capability",
@@ -71,6 +76,8 @@ __all__ = [
     "stream",
     "synchronize",
 ]
+
+_log = logging.getLogger("torch_tpu")
 
 _Device = torch.device | str | int | None
 
@@ -443,7 +450,89 @@ def cache_stats() -> dict[str, int | float]:
 
 def programs() -> list[tuple[str, float]]:
     """Name and compile time in seconds (0 when it came from disk) of every program that is kept, last used first."""
-    return _C.programs()
+    return [(name, seconds) for name, seconds, _, _ in _C.programs()]
+
+
+def clear_cache() -> None:
+    """Forgets the programs in memory; those on disk stay, and are loaded when they are needed again."""
+    synchronize()
+    _C.clear_programs()
+
+
+class Compile(NamedTuple):
+    """A program that was compiled, or loaded from disk."""
+
+    name: str  # its first op with operand types, and how many more it has
+    cause: str  # "first time", "dtype", "shape", "scalar kind", "options" or "structure"
+    line: str  # of the Python program, "train.py:12": where its first op was called or recorded; "" when unknown
+    ops: int
+    seconds: float  # 0 when it came from disk
+    from_disk: bool
+    in_background: bool
+
+
+def compile_report() -> list[Compile]:
+    """The programs that were compiled or loaded from disk in this process, in order (the last 10,000).
+
+    `cause` says what is new about each, beside the last program of the same ops in the same order: "first time" (there
+    was none), "dtype" or "shape" of an operand, "scalar kind" (an int where a float was), "options" (such as the matmul
+    precision), or "structure": strides, which results are wanted, how the ops hang together, other arguments.
+    `TORCH_LOGS=torch_tpu` logs each when it happens (`+torch_tpu`: also those that came from disk).
+    """
+    return [Compile(*record) for record in _C.compile_records()]
+
+
+@contextlib.contextmanager
+def fail_on_recompile():
+    """Context manager: inside, a program that would have to be compiled is a RuntimeError with its cause and line.
+
+    Programs that come from disk are loaded. In modes "auto" and "fused" the error is raised where a result is read;
+    what was recorded before is run at the begin, and what was recorded inside at the end.
+    """
+    synchronize()
+    guard = _C.NoCompiles()
+    try:
+        yield
+        synchronize()
+    finally:
+        del guard
+
+
+def _log_compile(record: tuple) -> None:
+    compiled = Compile(*record)
+    level = logging.DEBUG if compiled.from_disk else logging.INFO
+    if not _log.isEnabledFor(level):
+        return
+    how = "from disk" if compiled.from_disk else f"compiled in {compiled.seconds * 1e3:.0f} ms"
+    where = f" at {compiled.line}" if compiled.line else ""
+    _log.log(level, "%s (%s%s): %s", how, compiled.cause, where, compiled.name)
+
+
+class CacheEntryStats(NamedTuple):
+    """Of one program, for `_get_cache_stats`."""
+
+    name: str
+    read_count: int  # how often it was found in the map that all threads share
+    compilation_duration: int  # microseconds; 0 when it came from disk
+    last_read: float  # seconds since the epoch
+
+
+class CacheStats(NamedTuple):
+    num_cache_reqs: int
+    num_cache_hits: int
+    per_entry_stats: list[CacheEntryStats]
+
+
+def _get_cache_stats() -> CacheStats:
+    """The counts of `cache_stats()` under the names that the published torch_tpu gives them, for its callers.
+
+    What a thread ran before it finds by itself, uncounted: a difference of `num_cache_reqs` and `num_cache_hits` tells
+    what was compiled or loaded, not how often anything ran.
+    """
+    counts = cache_stats()
+    entries = [CacheEntryStats(name, reads, round(s * 1e6), last) for name, s, reads, last in _C.programs()]
+    requests, hits = counts["hits"] + counts["misses"], counts["hits"]
+    return CacheStats(requests, hits, entries)
 
 
 class HostOp(NamedTuple):
@@ -486,14 +575,16 @@ _step_hooks = ()
 
 
 def set_mode(mode: str) -> str:
-    """When ops run: "strict" (the default) runs each at once; "fused" records them and runs them as one program.
+    """When ops run: "strict" runs each at once; "auto" (the default) and "fused" record them and run them together.
 
-    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, before and after an
-    optimizer's step, at the end of a turn of something that repeats itself, and when much was recorded. "auto" does the
-    same, but ops in an order that may never come again run one by one, and are compiled together in the background when
-    it does. "debug" is "strict", and each call waits for its result. Values, random numbers and error classes are those
-    of "strict"; an error that depends on values (an index out of range) may come at the next read instead of at the
-    call. Returns what it was. TORCH_TPU_MODE sets it from outside. Raises ValueError for another name.
+    What was recorded runs when a value is read, at `synchronize()` or an event, before and after an optimizer's step,
+    at the end of a turn of something that repeats itself, and when much was recorded: in "fused" as one program, in
+    "auto" one by one when the order may never come again (when it does, it is compiled in the background). "debug" is
+    "strict", and each call waits for its result. See docs/modes.md.
+
+    Values, random numbers and error classes are those of "strict"; an error that depends on values (an index out of
+    range) may come at the next read instead of at the call. Returns what it was. TORCH_TPU_MODE sets it from outside.
+    Raises ValueError for another name.
     """
     previous = _C.mode()
     _C.set_mode(mode)

@@ -36,7 +36,7 @@ struct Maker {
 
 std::vector<std::string> names(const Cache& cache) {
   std::vector<std::string> result;
-  for (const auto& [name, seconds] : cache.list()) result.push_back(name);
+  for (const Cache::Line& line : cache.list()) result.push_back(line.name);
   return result;
 }
 

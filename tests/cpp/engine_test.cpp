@@ -84,7 +84,7 @@ Plan& plan_of(const std::string& name, Device& device, const std::function<void(
   if (Plan* known = find_plan(key)) return *known;
   graph::Graph graph;
   fill(graph);
-  return *make_plan(key, device, graph);
+  return *make_plan(key, device, graph, 0);
 }
 
 Plan& add_plan(Device& device) {

@@ -75,7 +75,7 @@ class PlanFile : public ::testing::Test {
           .number("alpha", 1.0)
           .replace({E::F32, {7}}, -1, /*resizes=*/true);
     }
-    return *make_plan(key, device, graph);
+    return *make_plan(key, device, graph, 0);
   }
   size_t files() const {
     std::error_code missing;

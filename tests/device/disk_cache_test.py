@@ -42,6 +42,7 @@ SMALL = """
 
 def run(python, code, directory, **options):
     """Runs a script in a process of its own with that cache; gives its result, cache_stats() and what it logged."""
+    options.setdefault("TORCH_TPU_MODE", "strict")  # one program per op: easy to count
     out, err = python(code, TORCH_TPU_CACHE_DIR=str(directory), **options)
     assert err == "" or "TORCH_TPU_DEBUG" in options
     return *json.loads(out), err

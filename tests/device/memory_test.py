@@ -5,6 +5,8 @@ import gc
 import pytest
 import torch
 
+pytestmark = pytest.mark.usefixtures("strict")  # they count what single calls do
+
 MIB = 2**20
 
 

@@ -7,6 +7,8 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
+pytestmark = pytest.mark.usefixtures("strict")  # they count what single calls do
+
 ALL = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
 
 
@@ -14,7 +16,7 @@ ALL = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
 def step():
     """One profiled step: (profile, its events). The sizes are used nowhere else, so that it compiles."""
     x, w = torch.ones(411, 203), torch.ones(203, 307, requires_grad=True)
-    with profile(activities=ALL, record_shapes=True) as prof:
+    with torch.tpu.mode("strict"), profile(activities=ALL, record_shapes=True) as prof:
         with record_function("my step"):
             loss = (x.to("tpu") @ w.to("tpu")).relu().sum()
             loss.backward()
@@ -161,6 +163,7 @@ def test_two_devices(python, tmp_path):
         prof.export_chrome_trace({str(trace)!r})
         """,
         TORCH_TPU_CPU_DEVICES="2",
+        TORCH_TPU_MODE="strict",
     )
     events = json.loads(trace.read_text())["traceEvents"]
     labels = {event["args"]["labels"]: event["pid"] for event in events if event["name"] == "process_labels"}

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+pytestmark = pytest.mark.usefixtures("strict")  # they count what single calls do
+
 
 def test_streams_are_values_of_a_thread():
     default = torch.tpu.current_stream()

@@ -1,4 +1,4 @@
-"""Mode auto: loops become the same programs however they are cut, and what never comes again is not compiled for ever."""
+"""Mode auto: loops become the same programs however they are cut; what never comes again is not compiled for ever."""
 
 import pytest
 import torch

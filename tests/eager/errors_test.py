@@ -291,6 +291,7 @@ def test_what_may_be_on_the_cpu():
     assert x[0].tolist() == [-1] * 3
 
 
+@pytest.mark.usefixtures("strict")
 def test_the_message_names_op_expected_and_got():
     x = torch.ones(3, 4, device="tpu")
     with pytest.raises(IndexError, match="index 7 is out of bounds.*3"):
@@ -301,6 +302,7 @@ def test_the_message_names_op_expected_and_got():
         x + torch.ones(3, 4)
 
 
+@pytest.mark.usefixtures("strict")
 def test_a_failed_write_changes_nothing():
     x = torch.arange(4.0, device="tpu")
     for wrong in (

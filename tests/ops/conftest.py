@@ -15,6 +15,12 @@ FILE = Path(__file__).with_name("rows.txt")
 IS_RECORDING = "RECORD_ROWS" in os.environ
 NOT_NUMERIC = ("registry_test.py", "limits_test.py")
 
+
+@pytest.fixture(autouse=True)
+def _one_program_per_op(strict):
+    """An op's test is of its lowering, alone in its program; how programs are put together is for tests/eager."""
+
+
 wanted = {}  # test -> rows that it must run
 names = set()
 met = {}  # test -> rows that it ran, while recording
