@@ -12,6 +12,7 @@
 
 #include "cpp/call.h"
 #include "engine/activity.h"
+#include "engine/background.h"
 #include "engine/errand.h"
 #include "engine/live.h"
 #include "engine/recorder.h"
@@ -39,6 +40,7 @@ class Engine : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     setenv("TORCH_TPU_CACHE_DIR", "off", 1);
+    setenv("TORCH_TPU_MODE", "strict", 1);
     the_fake();
     Runtime::start(FAKE_PJRT_PATH, 2);
   }
@@ -423,6 +425,36 @@ TEST_F(Engine, AFailedRecordingFailsItsResultsAndIsRaisedOnce) {
   std::string message = error_of([&] { y->buffer(); }, ErrorCode::Plugin);
   EXPECT_NE(message.find("the chip is on fire"), std::string::npos) << message;
   EXPECT_EQ(error_of([&] { record_neg(device.recorder(), y.get()); }, ErrorCode::Plugin), message);
+}
+
+TEST_F(Engine, KnownOpsInANewOrderRunOneByOneAndAreCompiledWhenTheyComeAgain) {
+  set_mode(Mode::Auto);
+  auto run_chain = [&](int length) {
+    ValueRef x = large();
+    for (int i = 0; i < length; ++i) x = record_neg(device.recorder(), x.get());
+    fake.reset();
+    EXPECT_NO_THROW(x->buffer());
+  };
+  run_chain(1);  // one op is the program of mode strict
+  for (int turn = 0; turn < 2; ++turn) {
+    run_chain(5);
+    EXPECT_EQ(fake.count("execute"), 5);
+    finish_background();
+    EXPECT_EQ(fake.count("compile"), turn);
+  }
+  run_chain(5);
+  EXPECT_EQ(fake.count("execute"), 1);
+  EXPECT_EQ(fake.count("compile"), 0);
+  set_mode(Mode::Strict);
+}
+
+TEST_F(Engine, WhatAnOptimizersStepMakesOfNothingIsKnown) {
+  Recorder& recorder = device.recorder();
+  EXPECT_FALSE(recorder.is_in_step());
+  recorder.begin_step();
+  EXPECT_TRUE(recorder.is_in_step());
+  recorder.cut();
+  EXPECT_FALSE(recorder.is_in_step());
 }
 
 TEST_F(Engine, ATraceIsNeverCutAndKnowsThatItWasRead) {
