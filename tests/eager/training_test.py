@@ -58,7 +58,7 @@ def seed():
     torch.manual_seed(0)
 
 
-@pytest.fixture(autouse=True, params=["strict", "fused"])
+@pytest.fixture(autouse=True, params=["strict", "fused", "auto"])
 def in_every_mode(request):
     with torch.tpu.mode(request.param):
         yield
