@@ -1,4 +1,4 @@
-"""Results as JSON lines in a folder: the newest line of a test counts, so stores are merged by copying files together."""
+"""Results as JSON lines in a folder. The newest line of a test counts, so stores are merged by copying files."""
 
 import json
 from pathlib import Path
