@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 
 class Child:
@@ -55,13 +56,14 @@ class Child:
         ours, theirs = os.pipe()
         self.pipe, self.rest = ours, b""
         self.errors = tempfile.TemporaryFile()
+        path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]).strip(os.pathsep)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sweep.child", str(theirs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self.errors,
             pass_fds=(theirs,),
-            env=os.environ | self.variables,
+            env=os.environ | {"PYTHONPATH": path} | self.variables,
             start_new_session=True,  # a group of its own
         )
         os.close(theirs)
@@ -89,11 +91,13 @@ class Child:
         return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     def _last_words(self, length=600):
+        """The end of its standard error, from where faulthandler began to write."""
         self.errors.seek(0, os.SEEK_END)
-        self.errors.seek(max(0, self.errors.tell() - length))
+        self.errors.seek(max(0, self.errors.tell() - 20_000))
         words = self.errors.read().decode(errors="replace")
         self._close()
-        return words
+        found = words.rfind("Fatal Python error")
+        return words[found:][:length] if found >= 0 else words[-length:]
 
     def _close(self):
         with contextlib.suppress(BrokenPipeError):

@@ -84,7 +84,8 @@ def publish(store):
     """The JSON of entries and of overloads, and the pages made of them."""
     ENTRIES.write_text(dumped(entries_of(store)))
     OVERLOADS.write_text(dumped(overloads_of(store)))
-    subprocess.run([sys.executable, ROOT / "tools" / "op_coverage.py"], check=True)
+    for page in ("op_coverage.py", "op_results.py"):
+        subprocess.run([sys.executable, ROOT / "tools" / page], check=True)
 
 
 def dumped(tree):
