@@ -25,11 +25,14 @@ def as_it_lies(x):
 
 
 def on_device(tree):
-    """Tensors moved to `tpu`, and the device `cpu` among the arguments replaced."""
+    """Tensors moved to `tpu`, one that comes twice as one, and the device `cpu` among the arguments replaced."""
+    moved = {}
 
     def move(x):
         if isinstance(x, torch.Tensor):
-            return as_it_lies(x.detach()).requires_grad_(x.requires_grad)
+            if id(x) not in moved:
+                moved[id(x)] = as_it_lies(x.detach()).requires_grad_(x.requires_grad)
+            return moved[id(x)]
         if isinstance(x, torch.device) or (isinstance(x, str) and x == "cpu"):
             return torch.device("tpu")
         return x
