@@ -43,7 +43,7 @@ def chosen(options):
     index, shards = map(int, options.shard.split("/"))
     tests = []
     for setting in options.setting or SETTINGS:
-        for variant, count in SETTINGS[setting].limits.items():
+        for variant in SETTINGS[setting].limits:
             if options.variant and variant not in options.variant:
                 continue
             database = VARIANTS[variant].database
@@ -57,21 +57,17 @@ def chosen(options):
                 for dtype in VARIANTS[variant].dtypes_of(entry):
                     dtype = str(dtype).removeprefix("torch.")
                     if not options.dtype or dtype in options.dtype:
-                        tests.append(
-                            (Key(database, name, dtype, variant, setting), min(count, options.samples or count))
-                        )
+                        count = SETTINGS[setting].samples(variant, dtype)
+                        key = Key(database, name, dtype, variant, setting)
+                        tests.append((key, min(count, options.samples or count)))
     tests.sort(key=lambda test: rank(test[0]))  # stable: entries stay in PyTorch's order
     return dict(tests)
 
 
 def rank(key):
-    """The forward pass in float32 first, then other dtypes, then other variants; settings in their order."""
-    return (
-        key.variant != "forward",
-        key.dtype != "float32",
-        list(SETTINGS).index(key.setting),
-        list(VARIANTS).index(key.variant),
-    )
+    """What tells most comes first: float32, forward passes, settings in their order."""
+    is_other = (key.dtype != "float32", key.variant != "forward")
+    return is_other, list(SETTINGS).index(key.setting), list(VARIANTS).index(key.variant)
 
 
 def is_current(result, key, count):

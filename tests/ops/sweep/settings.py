@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .variants import VARIANTS
 
+CLOSELY = ("float32", "int64")  # other dtypes take the same way through a lowering: fewer samples of most variants
 SECOND_PLUGIN = "fastatomstruct_xla_cpu"
 
 
@@ -16,6 +17,11 @@ class Setting:
     environment: dict = field(hash=False)
     limits: dict = field(hash=False)  # samples per variant; the variants that are missing are not run
     needs: str | None = None  # a package with a plugin
+
+    def samples(self, variant, dtype):
+        """How many a test takes at most."""
+        count = self.limits[variant]
+        return count if variant in ("forward", "steps") or dtype in CLOSELY else min(count, 4)
 
     def variables(self):
         """The environment of a process in this setting."""
