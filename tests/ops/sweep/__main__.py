@@ -25,7 +25,7 @@ def arguments():
     parser.add_argument("--store", default=str(ROOT / "build" / "opinfo"), help="folder of results")
     parser.add_argument("--minutes", type=float, default=15, help="no test begins later (default 15)")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="of N parts of the entries the I-th")
-    parser.add_argument("--seconds", type=float, default=90, help="a sample may take (default 90)")
+    parser.add_argument("--seconds", type=float, default=90, help="of work that a sample may take (default 90)")
     for what, known in (("setting", SETTINGS), ("variant", VARIANTS), ("database", DATABASES)):
         parser.add_argument(f"--{what}", action="append", choices=list(known), help="only these")
     parser.add_argument("--dtype", action="append", help="only these, e.g. float32")

@@ -11,13 +11,15 @@ import tempfile
 import time
 from pathlib import Path
 
+START_SECONDS = 300  # importing torch and its databases is work of some seconds
+
 
 class Child:
     """One process in a setting, started when it is needed."""
 
     def __init__(self, variables, seconds):
         self.variables = variables
-        self.seconds = seconds  # a sample may take
+        self.seconds = seconds  # of work, that a sample may take
         self.process = None
 
     def run(self, test):
@@ -28,7 +30,7 @@ class Child:
         try:
             self.process.stdin.write(json.dumps(test).encode() + b"\n")
             self.process.stdin.flush()
-            while (line := self._line()) is not None:
+            while (line := self._line(self.seconds)) is not None:
                 if line.startswith("{"):
                     result = json.loads(line)
                     if result.pop("leaves"):
@@ -69,22 +71,31 @@ class Child:
         os.close(theirs)
         self.selector = selectors.DefaultSelector()
         self.selector.register(ours, selectors.EVENT_READ)
-        line = self._line()
-        if line != "ready":
+        if self._line(START_SECONDS) != "ready":
             raise RuntimeError(f"the child did not start: {self._ending()}\n{self._last_words(2000)}")
 
-    def _line(self):
-        """The next line, or None at the end; TimeoutError when it takes too long."""
-        end = time.monotonic() + self.seconds
+    def _line(self, seconds):
+        """The next line, or None at the end; TimeoutError when it takes too long.
+
+        A busy machine may give the child little: it has `seconds` of its own work, and three times that to wait.
+        """
+        end, worked = time.monotonic() + 3 * seconds, self._worked()
         while b"\n" not in self.rest:
-            if not self.selector.select(max(0, end - time.monotonic())):
-                raise TimeoutError
+            if not self.selector.select(min(1, seconds)):
+                if time.monotonic() > end or self._worked() > worked + seconds:
+                    raise TimeoutError
+                continue
             piece = os.read(self.pipe, 65536)
             if not piece:
                 return None
             self.rest += piece
         line, _, self.rest = self.rest.partition(b"\n")
         return line.decode()
+
+    def _worked(self):
+        """Seconds of processor time that the child used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _ending(self):
         code = self.process.wait()
