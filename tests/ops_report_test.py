@@ -260,7 +260,7 @@ def test_ops_of_this_build(capsys):
 def test_the_dtypes_and_tests_of_an_op(capsys):
     main(["ops", "--json", "--name", "add.out"])
     (row,) = json.loads(capsys.readouterr().out)["ops"]
-    assert row["dtypes"][:2] == ["float32", "bfloat16"] and 0 < row["tests_passed"] <= row["tests"]
+    assert row["dtypes"][0] == "float32" and 0 < row["tests_passed"] <= row["tests"]
     told = f"{row['tests_passed']} of {row['tests']}"
     main(["ops", "--name", "add.out"])
     assert told in capsys.readouterr().out
