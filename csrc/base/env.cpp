@@ -20,7 +20,11 @@ const std::vector<Variable>& table() {
        "path of the plugin that `python -m torch_tpu check` compiles with, not libtpu"},
       {"TORCH_TPU_DEBUG", "0", "1 device and cache summary, 2 executables, 3 graphs, 4 StableHLO, 5 every op call"},
       {"TORCH_TPU_HOST_OPS", "warn", "allow | warn | error: what to do when an op runs on the host"},
-      {"TORCH_TPU_MODE", "strict", "strict | fused: run each op at once, or record ops and run them as one program"},
+      {"TORCH_TPU_MODE", "",
+       "auto | fused | strict | debug: record ops and run them as programs where that pays, always, never; debug "
+       "waits"},
+      {"TORCH_TPU_DEFER_AND_FUSE", "", "1: mode fused, as in the published torch_tpu"},
+      {"TPU_LAUNCH_BLOCKING", "", "1: mode debug, as in the published torch_tpu"},
       {"TORCH_TPU_SEGMENT_OPS", "2000", "most ops that the deferred modes record before they run them"},
       {"TORCH_TPU_CACHE_DIR", "", "directory for files that outlive the process, `off` for none (~/.cache/torch_tpu)"},
       {"TORCH_TPU_CACHE_BYTES", "1073741824", "most bytes of compiled programs in that directory, 0 keeps none there"},

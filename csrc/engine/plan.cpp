@@ -124,6 +124,8 @@ Plan* find_plan(const Hash128& key) {
   return entry == nullptr ? nullptr : memo().keep(key, std::move(entry));
 }
 
+bool has_plan(const Hash128& key) { return Runtime::get().programs().find(key) != nullptr; }
+
 Hash128 description_key(const Hash128& key) { return {~key.low, key.high}; }
 
 Plan* make_description(const Hash128& description, const graph::Graph& graph) {

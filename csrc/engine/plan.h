@@ -1,6 +1,7 @@
 // Plan: a lowered and compiled graph with all that running it again needs; found by key on the fast path.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "cache/cache.h"
@@ -32,6 +33,8 @@ struct Binding {
 struct Plan : cache::Entry, Binding, std::enable_shared_from_this<Plan> {
   /// What it was made of, where that is needed again: in a description only.
   graph::Graph graph;
+  /// The segment in which it was recorded first (engine/recorder.h); 0: in none. In a description only.
+  std::atomic<uint64_t> first_segment{0};
 };
 
 /// How programs of this graph are called in lists and logs.
@@ -39,6 +42,8 @@ std::string program_name(const graph::Graph& graph);
 /// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
 /// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);
+/// Whether find_plan would find one.
+bool has_plan(const Hash128& key);
 /// The key of the description that belongs to `key`.
 Hash128 description_key(const Hash128& key);
 /// Lowers the graph and keeps the description under `description`; nothing is compiled.

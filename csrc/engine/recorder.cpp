@@ -1,10 +1,13 @@
 #include "engine/recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <unordered_set>
 
 #include "base/env.h"
 #include "base/log.h"
+#include "engine/background.h"
 #include "engine/journal.h"
 #include "engine/runtime.h"
 
@@ -15,13 +18,23 @@ namespace {
 std::atomic<int> current_mode{-1};
 thread_local Recorder* tracer = nullptr;
 LineHooks line_hooks;
-constexpr size_t kMostLines = 1 << 18;
+std::atomic<uint64_t> segments{0};       // ever begun
+constexpr size_t kMostSteps = 1 << 16;   // of a recorder's paths, some 10 MB
+constexpr size_t kShortestSegment = 48;  // ops; turns of a short period go into one segment together
+
+bool is_deferred(Mode mode) { return mode == Mode::Fused || mode == Mode::Auto; }
+
+// Whether a variable of the published torch_tpu asks for something.
+bool is_set(const char* name) {
+  std::string text = env::text(name);
+  return !text.empty() && text != "0";
+}
 
 Mode mode_from_environment() {
   std::string text = env::text("TORCH_TPU_MODE");
-  check(text == "strict" || text == "fused", ErrorCode::Value, "TORCH_TPU_MODE: expected strict or fused, got '", text,
-        "'");
-  return text == "fused" ? Mode::Fused : Mode::Strict;
+  if (!text.empty()) return mode_named(text);
+  if (is_set("TPU_LAUNCH_BLOCKING")) return Mode::Debug;
+  return is_set("TORCH_TPU_DEFER_AND_FUSE") ? Mode::Fused : Mode::Strict;
 }
 
 size_t segment_limit() {
@@ -47,10 +60,11 @@ class Turn {
 namespace detail {
 
 std::atomic<int> deferred{1};  // the mode is not known yet
+std::atomic<bool> waits{false};
 
 Recorder* find_recorder(Device& device) {
   if (tracer != nullptr && &tracer->device() == &device) return tracer;
-  return mode() == Mode::Strict ? nullptr : &device.recorder();
+  return is_deferred(mode()) ? &device.recorder() : nullptr;
 }
 
 }  // namespace detail
@@ -63,6 +77,12 @@ Tracing::~Tracing() {
   detail::deferred.fetch_sub(1);
 }
 
+Mode mode_named(const std::string& name) {
+  for (size_t i = 0; i < std::size(kModeNames); ++i)
+    if (name == kModeNames[i]) return static_cast<Mode>(i);
+  fail(ErrorCode::Value, "mode: expected auto, fused, strict or debug, got '", name, "'");
+}
+
 Mode mode() {
   if (current_mode.load(std::memory_order_relaxed) < 0) set_mode(mode_from_environment());
   return static_cast<Mode>(current_mode.load(std::memory_order_relaxed));
@@ -70,9 +90,10 @@ Mode mode() {
 
 void set_mode(Mode wanted) {
   int previous = current_mode.exchange(static_cast<int>(wanted));
-  bool was_deferred = previous != static_cast<int>(Mode::Strict);  // unknown counts as such
-  detail::deferred.fetch_add((wanted != Mode::Strict) - was_deferred);
-  if (wanted != Mode::Strict || !Runtime::is_started()) return;
+  bool was_deferred = previous < 0 || is_deferred(static_cast<Mode>(previous));  // unknown counts as such
+  detail::deferred.fetch_add(is_deferred(wanted) - was_deferred);
+  detail::waits = wanted == Mode::Debug;
+  if (previous < 0 || is_deferred(wanted) || !Runtime::is_started()) return;
   Runtime& runtime = Runtime::get();
   for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
   for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().raise_error();
@@ -93,7 +114,8 @@ std::vector<bool> Segment::wanted() const {
 }
 
 Hash128 Segment::key(const std::vector<bool>& wanted) const {
-  Hasher hasher = hasher_;
+  Hasher hasher;
+  hasher.add(prefix);
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) hasher.add(k);
   return hasher.finish();
@@ -153,14 +175,19 @@ ValueRef Recorder::add_placeholder(const Type& type) {
   return value;
 }
 
+Recorder::Recorder(Device& device, bool is_trace) : device_(device), is_trace_(is_trace), step_(&paths_.root()) {
+  segment_.number = ++segments;
+}
+
 int Recorder::base_of(Value& input) {
   if (int number = result_number(input); number >= 0) return ~number;
-  auto [place, is_new] = segment_.input_numbers_.emplace(&input, static_cast<int>(segment_.inputs.size()));
-  if (is_new) {
-    input.retain();
-    segment_.inputs.push_back(ValueRef::adopt(&input));
-  }
-  return place->second;
+  uint64_t mark = input.mark();
+  if (mark >> Value::kMarkBits == segment_.number) return static_cast<int>(mark & ((1 << Value::kMarkBits) - 1));
+  auto number = segment_.inputs.size();
+  input.set_mark(segment_.number << Value::kMarkBits | number);
+  input.retain();
+  segment_.inputs.push_back(ValueRef::adopt(&input));
+  return static_cast<int>(number);
 }
 
 void Recorder::record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs) {
@@ -168,23 +195,21 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
   for (const Value* input : arguments.inputs)
     if (input->is_failed()) input->buffer();  // throws its error, here where it is used
   bool is_full = false, is_new = false;
-  uint64_t segment = 0;
+  uint64_t segment = 0, paths = 0;
   size_t number = 0;
-  Hash128 prefix;
+  Step* step = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     Segment::Op op{description.shared_from_this(), key, segment_.bases.size(), arguments.inputs.size()};
-    segment_.hasher_.add(key);
-    for (Value* input : arguments.inputs) {
-      segment_.bases.push_back(base_of(*input));
-      segment_.hasher_.add(segment_.bases.back());
-    }
-    prefix = segment_.hasher_.finish();
-    auto known = lines_.find(prefix);
-    is_new = known == lines_.end();
-    if (!is_new) op.line = known->second;
-    segment = segments_;
+    for (Value* input : arguments.inputs) segment_.bases.push_back(base_of(*input));
+    step = step_ = &paths_.follow(*step_, key, std::span(segment_.bases).subspan(op.first_base), is_new);
+    op.line = step->line;
+    paths = path_generation_;
+    segment = segment_.number;
+    segment_.prefix = step->prefix;
     number = segment_.ops.size();
+    uint64_t in_none = 0;
+    if (description.first_segment.compare_exchange_strong(in_none, segment)) ++segment_.news;
     segment_.starts.insert(segment_.starts.end(), arguments.starts.begin(), arguments.starts.end());
     segment_.scalars.insert(segment_.scalars.end(), arguments.scalars.begin(), arguments.scalars.end());
     segment_.random.insert(segment_.random.end(), arguments.random.begin(), arguments.random.end());
@@ -204,28 +229,42 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     }
     segment_.bytes += description.output_bytes;
     segment_.ops.push_back(std::move(op));
-    is_full = segment_.ops.size() >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
+    size_t size = segment_.ops.size();
+    bool ends_turn = period_.add(key) && !is_step_ && size >= kShortestSegment;
+    is_full = ends_turn || size >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
   }
-  if (is_new) note_line(segment, number, prefix);
-  if (is_full && !is_trace_) cut();
+  if (is_new) note_line(segment, number, step, paths);
+  if (is_full && !is_trace_) cut(/*is_boundary=*/false, /*is_step=*/false);
 }
 
-void Recorder::note_line(uint64_t segment, size_t op, const Hash128& prefix) {
+void Recorder::note_line(uint64_t segment, size_t op, Step* step, uint64_t paths) {
   uint64_t line = capture_line();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (lines_.size() >= kMostLines) lines_.clear();
-  lines_[prefix] = line;
-  if (segments_ == segment && op < segment_.ops.size()) segment_.ops[op].line = line;
+  if (path_generation_ == paths) step->line = line;
+  if (segment_.number == segment && op < segment_.ops.size()) segment_.ops[op].line = line;
 }
 
-void Recorder::cut() {
+void Recorder::cut() { cut(/*is_boundary=*/true, /*is_step=*/false); }
+
+void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true); }
+
+void Recorder::cut(bool is_boundary, bool is_step) {
   Turn turn(running_);
   Segment segment;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (is_boundary) {
+      period_.reset();
+      is_step_ = is_step;
+    }
     if (segment_.ops.empty()) return;
     std::swap(segment, segment_);
-    ++segments_;
+    segment_.number = ++segments;
+    if (paths_.size() > kMostSteps) {
+      paths_.clear();
+      ++path_generation_;
+    }
+    step_ = &paths_.root();
   }
   run(segment);
 }
@@ -261,7 +300,13 @@ void Recorder::run(Segment& segment) {
   static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
   std::optional<Error> failure;
   try {
-    if (is_wanted) run_whole(segment, wanted);
+    if (is_wanted) {
+      Hash128 key = segment.key(wanted);
+      if (runs_whole(segment, key, wanted))
+        run_whole(segment, key, wanted);
+      else
+        run_one_by_one(segment);
+    }
   } catch (const Error& error) {
     if (error.code() == ErrorCode::Plugin) {
       failure = error;
@@ -275,17 +320,36 @@ void Recorder::run(Segment& segment) {
     if (result && result->is_pending()) result->become(failure ? *failure : never);
 }
 
-void Recorder::run_whole(Segment& segment, const std::vector<bool>& wanted) {
-  std::vector<Value*> outputs;
+// One op is the program of mode strict.
+bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+  if (segment.ops.size() == 1) return false;
+  if (mode() == Mode::Fused || journal_is_on()) return true;
+  if (find_plan(key) != nullptr) {
+    choice_.note_run(key);
+    return true;
+  }
+  std::unordered_set<Hash128> different;
+  size_t missing = 0;
+  for (const Segment::Op& op : segment.ops)
+    if (different.insert(op.key).second && !has_plan(description_key(op.key))) ++missing;
+  segment.is_news = 2 * segment.news >= different.size();
+  Choice::Way way = choice_.choose(key, segment.is_news, segment.ops.size(), missing);
+  if (way == Choice::Way::Later) compile_later(key, device_, segment.graph(wanted));
+  return way == Choice::Way::Whole;
+}
+
+void Recorder::run_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+  std::vector<Value*> inputs, outputs;
+  for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) outputs.push_back(segment.results[k].get());
-  Hash128 key = segment.key(wanted);
-  std::vector<Value*> inputs;
-  for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
   if (journal_is_on()) [[unlikely]]
     note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
   Plan* plan = find_plan(key);
-  if (plan == nullptr) plan = make_plan(key, device_, segment.graph(wanted));
+  if (plan == nullptr) {
+    plan = make_plan(key, device_, segment.graph(wanted));
+    choice_.note_compile(key, !segment.is_news, segment.ops.size(), plan->compile_seconds);
+  }
   Arguments arguments;
   arguments.inputs = inputs;
   arguments.starts = segment.starts;
@@ -295,25 +359,33 @@ void Recorder::run_whole(Segment& segment, const std::vector<bool>& wanted) {
   run_pending(*plan, device_, arguments, outputs);
 }
 
-// As strict mode would have, after something in the segment failed that does not concern all of it.
+// As strict mode would have: where a program of its own does not pay, or after something in the segment failed that
+// does not concern all of it.
 void Recorder::run_one_by_one(Segment& segment) {
   size_t result = 0, start = 0, scalar = 0, random = 0;
+  std::vector<int> uses(segment.inputs.size() + segment.results.size(), 0);  // still to come
+  auto uses_of = [&](int base) -> int& {
+    return uses[base >= 0 ? static_cast<size_t>(base) : segment.inputs.size() + static_cast<size_t>(~base)];
+  };
+  for (int base : segment.bases) ++uses_of(base);
   for (const Segment::Op& op : segment.ops) {
     const Plan& description = *op.description;
     const graph::Node& node = description.graph.nodes[0];
     std::vector<Value*> inputs, outputs;
+    std::vector<ValueRef> kept;  // another holder, so that what is read again later is not given away
     for (size_t i = 0; i < op.base_count; ++i) {
       int base = segment.bases[op.first_base + i];
-      inputs.push_back(
-          (base >= 0 ? segment.inputs[static_cast<size_t>(base)] : segment.results[static_cast<size_t>(~base)]).get());
+      const ValueRef& value =
+          base >= 0 ? segment.inputs[static_cast<size_t>(base)] : segment.results[static_cast<size_t>(~base)];
+      inputs.push_back(value.get());
+      if (--uses_of(base) > 0) kept.push_back(value);
     }
     for (const graph::Output& output : description.outputs)
       outputs.push_back(segment.results[result + static_cast<size_t>(output.result)].get());
-    std::vector<Cell*> donors(inputs.size(), nullptr);
     size_t random_words = node.call.row->is_random ? 3 : 0;
     Arguments arguments;
     arguments.inputs = inputs;
-    arguments.donors = donors;
+    arguments.cells_are_rebound = true;
     arguments.starts = std::span(segment.starts).subspan(start, description.start_count);
     arguments.scalars = std::span(segment.scalars).subspan(scalar, description.scalar_count);
     arguments.random = std::span(segment.random).subspan(random, random_words);
@@ -332,7 +404,7 @@ void Recorder::run_one_by_one(Segment& segment) {
       for (size_t k = 0; k < outputs.size(); ++k) {
         int donor = description.outputs[k].donor;
         const Value* old = is_first && donor >= 0 ? inputs[static_cast<size_t>(donor)] : nullptr;
-        if (old != nullptr)
+        if (old != nullptr && !old->buffer().is_deleted())
           outputs[k]->become(old->buffer().copy_to_device(device_.pjrt()));
         else
           outputs[k]->become(error);

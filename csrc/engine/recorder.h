@@ -5,7 +5,9 @@
 // takes everything recorded so far (a *segment*): results that nobody holds any more are no outputs, so dead values are
 // never computed; overwritten inputs are donated. The program is found by a key made of the keys of the ops, how they
 // hang together and which results are wanted, so a loop that records the same ops again compiles nothing. Reading a
-// pending Value cuts, as do events, synchronize(), the optimizer-step hook and a size cap.
+// pending Value cuts, as do events, synchronize(), the begin and the end of an optimizer's step, a turn of something
+// that repeats itself (Note [Periods]) and a size cap. In mode auto, whether a new segment gets a program of its own is
+// a matter of cost: Note [Cheaper plan].
 //
 // Note [Deferred errors]. What can be told from shapes and types is an error of the call, as in strict mode. A failed
 // value check shows when the segment has run: then its ops run again one by one, so that only the op at fault and what
@@ -17,17 +19,25 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "engine/choice.h"
+#include "engine/path.h"
+#include "engine/period.h"
 #include "engine/plan.h"
 #include "engine/run.h"
 #include "engine/value.h"
 
 namespace tpu::engine {
 
-/// When ops run: at once, or recorded and cut.
-enum class Mode : uint8_t { Strict, Fused };
+/// When ops run. Strict: at once. Fused: recorded and cut, one program per segment. Auto: the same, but a segment that
+/// may never come again runs op by op. Debug: at once, and the call waits for the result.
+enum class Mode : uint8_t { Strict, Fused, Auto, Debug };
+
+/// In the order of Mode.
+constexpr const char* kModeNames[] = {"strict", "fused", "auto", "debug"};
+/// Error(Value) for a name that is none.
+Mode mode_named(const std::string& name);
 
 /// The mode of this process. Leaving a deferred mode cuts what was recorded, on all devices, and throws its error.
 Mode mode();
@@ -74,10 +84,10 @@ struct Segment {
   /// Where its ops were recorded.
   std::vector<uint64_t> lines() const;
 
- private:
-  friend class Recorder;
-  std::unordered_map<const Value*, int> input_numbers_;
-  Hasher hasher_;  // of the ops so far and how they hang together
+  Hash128 prefix;       // of the ops and how they hang together
+  uint64_t number = 0;  // of the segment in this process
+  size_t news = 0;      // descriptions that were in no segment before
+  bool is_news = true;  // it is made of those, not of known ops in another order
 };
 
 /// Note [Tracing]. torch.compile lowers a graph by calling its ops on tensors whose Values are *placeholders*: pending
@@ -85,14 +95,20 @@ struct Segment {
 /// an error, and noted, so that the caller can split its graph there.
 class Recorder {
  public:
-  explicit Recorder(Device& device, bool is_trace = false) : device_(device), is_trace_(is_trace) {}
+  explicit Recorder(Device& device, bool is_trace = false);
 
   Device& device() const { return device_; }
 
   /// Records one op: outputs[k] is the pending Value of description.outputs[k]. Cuts first when the segment is full.
   void record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs);
-  /// Runs what was recorded. Its error waits for raise_error().
+  /// A boundary: runs what was recorded. Its error waits for raise_error().
   void cut();
+  /// A boundary, behind which everything up to the next is one segment, however it repeats itself: an optimizer's step
+  /// does the same for each parameter, and is to read and write each only once.
+  void begin_step();
+  /// Between begin_step() and the next boundary. What is made of nothing then, the state of an optimizer, is made at
+  /// once, so that the first step is the same program as those after it.
+  bool is_in_step() const { return is_step_.load(std::memory_order_relaxed); }
   /// Runs what `value` waits for, and raises the error of what was run since the last time.
   void cut_for(const Value& value);
   void raise_error();
@@ -106,9 +122,11 @@ class Recorder {
 
  private:
   int base_of(Value& input);
-  void note_line(uint64_t segment, size_t op, const Hash128& prefix);
+  void note_line(uint64_t segment, size_t op, Step* step, uint64_t paths);
+  void cut(bool is_boundary, bool is_step);
   void run(Segment& segment);
-  void run_whole(Segment& segment, const std::vector<bool>& wanted);
+  bool runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
+  void run_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
   void run_one_by_one(Segment& segment);
   void keep_error(const Error& error);
 
@@ -117,10 +135,14 @@ class Recorder {
   bool was_read_ = false;
   std::mutex mutex_;  // of the segment; never held while anything compiles, runs or waits
   Segment segment_;
-  uint64_t segments_ = 0;                        // cut so far
-  std::unordered_map<Hash128, uint64_t> lines_;  // by the ops up to the one that was recorded there
-  std::optional<Error> error_;                   // the first that nobody was told of
-  std::mutex running_;                           // one segment at a time: those before it are done
+  Paths paths_;
+  uint64_t path_generation_ = 0;  // of paths_, which is forgotten when it has grown too large
+  Step* step_;                    // the last op, in paths_
+  Period period_;
+  std::atomic<bool> is_step_{false};  // since begin_step()
+  std::optional<Error> error_;        // the first that nobody was told of
+  std::mutex running_;                // one segment at a time: those before it are done
+  Choice choice_;                     // under running_
 };
 
 /// While it lives, ops of this thread are recorded by `recorder`, whatever the mode.
@@ -137,6 +159,7 @@ class Tracing {
 
 namespace detail {
 extern std::atomic<int> deferred;  // not zero: some thread traces, or the mode is a deferred one (or not yet known)
+extern std::atomic<bool> waits;    // mode debug
 Recorder* find_recorder(Device& device);
 }  // namespace detail
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "engine/activity.h"
+#include "engine/recorder.h"
 #include "engine/runtime.h"
 
 namespace tpu::engine {
@@ -228,6 +229,8 @@ void run(Plan& plan, Device& device, const Arguments& arguments, std::span<Value
   execute(plan, device, arguments, [&](size_t k, pjrt::Buffer buffer) {
     outputs[k] = ValueRef::adopt(new Value(device, plan.outputs[k].stored, std::move(buffer), plan.is_lengthy));
   });
+  if (detail::waits.load(std::memory_order_relaxed)) [[unlikely]]
+    for (const ValueRef& output : outputs.first(plan.outputs.size())) output->wait();
 }
 
 void run_pending(Plan& plan, Device& device, const Arguments& arguments, std::span<Value* const> outputs) {

@@ -44,6 +44,11 @@ class Value {
   /// Who recorded it, and the number of the result there, while it is pending.
   Recorder* recorder() const { return recorder_; }
   uint32_t number() const { return number_; }
+  /// A number that a recording gave it, with the recording's own: what was numbered elsewhere since has to be numbered
+  /// again.
+  static constexpr int kMarkBits = 24;
+  uint64_t mark() const { return mark_.load(std::memory_order_relaxed); }
+  void set_mark(uint64_t mark) { mark_.store(mark, std::memory_order_relaxed); }
   /// The end of pending.
   void become(pjrt::Buffer buffer, bool is_lengthy = false);
   void become(Error error);
@@ -80,6 +85,7 @@ class Value {
   std::unique_ptr<Error> error_;
   Recorder* recorder_ = nullptr;
   uint32_t number_ = 0;
+  std::atomic<uint64_t> mark_{0};
 };
 
 /// Owning pointer to a Value.

@@ -25,6 +25,7 @@
 #include "device/guard.h"
 #include "device/hooks.h"
 #include "device/startup.h"
+#include "engine/background.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "hlo/ops.h"
@@ -186,18 +187,12 @@ void define_random(py::module_& module) {
       "Seeds the default generators of all devices, also before the runtime is started.");
 }
 
-// In the order of engine::Mode.
-constexpr const char* kModes[] = {"strict", "fused"};
-
 void define_modes(py::module_& module) {
-  define(module, "mode", [] { return std::string(kModes[static_cast<int>(engine::mode())]); }, "When ops run.");
   define(
-      module, "set_mode",
-      [](const std::string& name) {
-        for (size_t i = 0; i < std::size(kModes); ++i)
-          if (name == kModes[i]) return engine::set_mode(static_cast<engine::Mode>(i));
-        fail(ErrorCode::Value, "mode: expected strict or fused, got '", name, "'");
-      },
+      module, "mode", [] { return std::string(engine::kModeNames[static_cast<int>(engine::mode())]); },
+      "When ops run.");
+  define(
+      module, "set_mode", [](const std::string& name) { engine::set_mode(engine::mode_named(name)); },
       "Sets when ops run; leaving a deferred mode runs what was recorded.");
   define(
       module, "cut",
@@ -207,6 +202,17 @@ void define_modes(py::module_& module) {
         for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
       },
       "Starts what was recorded, on all devices. Its errors are raised where its results are read.");
+  define(
+      module, "begin_step",
+      [] {
+        if (!engine::Runtime::is_started()) return;
+        engine::Runtime& runtime = engine::Runtime::get();
+        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().begin_step();
+      },
+      "The same, before an optimizer's step, which stays together.");
+  define(
+      module, "finish_background", [] { engine::finish_background(); },
+      "Waits for what is compiled in the background.");
 }
 
 void define_programs(py::module_& module) {

@@ -4,6 +4,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "device/guard.h"
+#include "engine/background.h"
 #include "engine/errand.h"
 #include "engine/runtime.h"
 #include "python/bindings.h"
@@ -44,6 +45,7 @@ void define_shutdown(py::module_& module) {
         } catch (const std::exception&) {
           // Nobody is left to be told; the process ends as it would have.
         }
+        engine::stop_background();
         engine::finish_errands();
       },
       "Waits for work of other threads that may drop Python objects; called before the interpreter ends.");

@@ -482,16 +482,18 @@ def set_host_ops(policy: str) -> str:
 
 # --- modes
 
-_step_hook = None
+_step_hooks = ()
 
 
 def set_mode(mode: str) -> str:
     """When ops run: "strict" (the default) runs each at once; "fused" records them and runs them as one program.
 
-    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, after an optimizer step,
-    and when much was recorded. Values, random numbers and error classes are those of "strict"; an error that depends
-    on values (an index out of range) may come at the next read instead of at the call. Returns what it was.
-    TORCH_TPU_MODE sets it from outside. Raises ValueError for another name.
+    In "fused", what was recorded runs when a value is read, at `synchronize()` or an event, before and after an
+    optimizer's step, at the end of a turn of something that repeats itself, and when much was recorded. "auto" does the
+    same, but ops in an order that may never come again run one by one, and are compiled together in the background when
+    it does. "debug" is "strict", and each call waits for its result. Values, random numbers and error classes are those
+    of "strict"; an error that depends on values (an index out of range) may come at the next read instead of at the
+    call. Returns what it was. TORCH_TPU_MODE sets it from outside. Raises ValueError for another name.
     """
     previous = _C.mode()
     _C.set_mode(mode)
@@ -510,12 +512,16 @@ def mode(mode: str):
 
 
 def _follow_optimizers() -> None:
-    # A training loop records the same ops from one optimizer step to the next, so that is where a segment ends.
-    global _step_hook
-    if _step_hook is None and _C.mode() != "strict":
-        from torch.optim.optimizer import register_optimizer_step_post_hook
+    # A training loop records the same ops from one optimizer step to the next, and the first step differs from the
+    # second in the optimizer's part only: segments end before and after that.
+    global _step_hooks
+    if not _step_hooks and _C.mode() in ("auto", "fused"):
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        _step_hook = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.cut())
+        _step_hooks = (
+            register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _C.begin_step()),
+            register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.cut()),
+        )
 
 
 # --- torch.compile

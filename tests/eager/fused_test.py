@@ -134,7 +134,7 @@ def test_leaving_the_mode_runs_what_was_recorded():
 
 
 def test_an_unknown_mode_is_an_error():
-    with pytest.raises(ValueError, match="expected strict or fused, got 'lazy'"):
+    with pytest.raises(ValueError, match="expected auto, fused, strict or debug, got 'lazy'"):
         torch.tpu.set_mode("lazy")
     assert torch.tpu.set_mode("fused") == "fused"
 
