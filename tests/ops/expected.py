@@ -79,7 +79,7 @@ _CONTIGUOUS = (
     "CPU's own kernel keeps channels_last"
 )
 _ROUNDS_ONCE_HALF = "sums are kept in float32 and rounded once; the CPU rounds every step to float16"
-_COMPOSITE_ADDR = "PyTorch's composite kernel, for devices without one, broadcasts the first argument; the CPU's only expands it"
+_COMPOSITE_ADDR = "PyTorch's composite kernel broadcasts the first argument; the CPU's own only expands it"
 _NO_TRANSFORMS = "a batch of no transforms is an empty result here; the CPU's MKL has no plan for it and raises"
 _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     ("forward", "cross", torch.bfloat16): _ROUNDS_PRODUCTS,
