@@ -30,6 +30,7 @@ def task(entry="add", **changes):
     return KEY._replace(entry=entry)._asdict() | {"count": 2} | changes
 
 
+@pytest.mark.timeout(900)  # three processes that import torch and its databases
 def test_crashes_and_hangs_are_results(child):
     done = child.run(task())
     assert (done["samples"], done["failed"], done["host"], done["needs"]) == (2, 0, [], [])
