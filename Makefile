@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 ECO := .venv-ecosystem
 PYTEST := $(BIN)/python -m pytest -n 2
 SECOND_PLUGIN = $$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/fastatomstruct_xla_cpu/libpjrt_cpu.so)
+SHARD ?= 1/1
 MAKEFLAGS += --no-print-directory
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DEFAULT_GOAL := help
@@ -32,8 +33,8 @@ wheel: setup          ## an installable wheel in dist/
 lint: setup           ## formats, Python rules, layers (pre-commit on all files)
 	@$(BIN)/pre-commit run --all-files
 
-opinfo: build         ## every OpInfo sample of every op and dtype (`make test` takes a few)
-	@OPINFO_SAMPLES=1000000 $(PYTEST) --timeout=1800 $(ARGS) tests/ops/opinfo_test.py
+opinfo: build         ## the sweep of op_db, module_db, optim_db: 15 minutes more of it (SHARD=2/8, ARGS=--help)
+	@PYTHONPATH=$(CURDIR)/tests/ops $(BIN)/python -m sweep --shard $(SHARD) $(ARGS)
 
 dist: build           ## torch.distributed with four processes (`make test` takes two)
 	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist

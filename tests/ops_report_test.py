@@ -257,6 +257,26 @@ def test_ops_of_this_build(capsys):
     assert {row["where"] for row in rows} == {"native", "host", "error"}
 
 
+def test_the_dtypes_and_tests_of_an_op(capsys):
+    main(["ops", "--json", "--name", "add.out"])
+    (row,) = json.loads(capsys.readouterr().out)["ops"]
+    assert row["dtypes"][0] == "float32" and 0 < row["tests_passed"] <= row["tests"]
+    told = f"{row['tests_passed']} of {row['tests']}"
+    main(["ops", "--name", "add.out"])
+    assert told in capsys.readouterr().out
+
+
+def test_a_reader_that_leaves_is_no_error():
+    command = f"{sys.executable} -m torch_tpu ops | head -1; echo codes ${{PIPESTATUS[@]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=200)
+    assert done.stderr == "" and done.stdout.splitlines()[-1] in ("codes 141 0", "codes 1 0")  # 1: rich's own
+
+
+def test_groups_are_words():
+    assert coverage.group_of("linalg_eig.out")[0] == coverage.group_of("_linalg_eigvals")[0] == "linalg"
+    assert coverage.group_of("_some_weights")[0] == "runtime and other"
+
+
 @pytest.mark.parametrize(
     ("arguments", "is_wanted"),
     [
@@ -294,7 +314,7 @@ def test_html(tmp_path, capsys):
         == sum(row["where"] == "error" for row in ops.build_rows())
     )
     assert f"ops: wrote {page}" in capsys.readouterr().err
-    row = {"name": "<b>::f", "where": "host", "group": "&"}
+    row = {"name": "<b>::f", "where": "host", "group": "&", "dtypes": [], "tests_passed": 0, "tests": 0}
     assert "&lt;b&gt;::f" in ops.html_page({"script": None, "error": None, "ops": [row]})
 
 

@@ -5,7 +5,9 @@ A command has a docstring, whose first line is its help, `add_arguments(parser)`
 
 import argparse
 import importlib
+import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -23,7 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     chosen = parser.parse_args(arguments)
-    return chosen.run(chosen)
+    try:
+        code = chosen.run(chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output, e.g. `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the exit
+        return 128 + signal.SIGPIPE  # what a shell says of any other program
+    return code
 
 
 if __name__ == "__main__":

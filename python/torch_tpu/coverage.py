@@ -3,13 +3,17 @@
 The list is PyTorch's own: every `aten` overload that the dispatcher knows and that has no default (Composite) kernel,
 so that a backend must do something about it. PyTorch derives all other overloads from these. A name is that of an
 overload: "add.out" of aten, "torchvision::nms" of another library.
+
+Which tests of the sweep (`make opinfo`) called it, and how they ended, is in op_tests.json, which the sweep writes.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -33,7 +37,7 @@ GROUPS = {
     "convolution": r"^slow_conv|^_slow_conv",
     "pool": r"^fractional_max_pool",
     "loss": r"ctc_loss",
-    "linalg": r"linalg|cholesky|lu_|_lu|qr|eig|svd|triangular|lstsq|ldl|householder|det|inverse|cross",
+    "linalg": r"linalg|cholesky|lu_|_lu|qr|(^|_)eig|svd|triangular|lstsq|ldl|householder|det|inverse|cross",
     "optimizer": r"_fused_(adam|adamw|sgd|adagrad)|_amp_",
     "foreach": r"^_foreach",
     "attention": r"attention|transformer",
@@ -44,12 +48,25 @@ GROUPS = {
 }
 
 
+TESTS = Path(__file__).with_name("op_tests.json")
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Those that called an overload; the dtypes are of tensors in the ones that passed."""
+
+    passed: int = 0
+    made: int = 0
+    dtypes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Overload:
     name: str  # "add.out"
     where: str  # "native", "host", "error"
     group: str
     is_dense: bool
+    tests: Tests
 
 
 def has_kernel(name: str, key: str) -> bool:
@@ -109,4 +126,12 @@ def group_of(name: str) -> tuple[str, bool]:
 def overloads() -> list[Overload]:
     """Every required overload, and every row that replaces a default kernel."""
     names = sorted({*required(), *_families()})
-    return [Overload(name, where(name), *group_of(name)) for name in names]
+    made = tests()
+    return [Overload(name, where(name), *group_of(name), made.get(name, Tests())) for name in names]
+
+
+@functools.cache
+def tests() -> dict[str, Tests]:
+    """What the sweep found, by overload."""
+    listed = json.loads(TESTS.read_text())["overloads"]
+    return {name: Tests(passed, made, tuple(dtypes)) for name, (passed, made, dtypes) in listed.items()}

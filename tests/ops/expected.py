@@ -1,4 +1,7 @@
-"""What opinfo_test.py leaves out, compares loosely or expects to differ, each with its reason."""
+"""What opinfo_test.py, module_db_test.py and the sweep leave out, compare loosely or expect to differ, with reasons.
+
+A kind is a variant of the sweep or a test of opinfo_test.py; "forward on host-off" is a variant in one setting only.
+"""
 
 import torch
 
@@ -75,6 +78,9 @@ _CONTIGUOUS = (
     "contiguous, as torch's meta function and its fake tensors on this device say, which compiled graphs go by; the "
     "CPU's own kernel keeps channels_last"
 )
+_ROUNDS_ONCE_HALF = "sums are kept in float32 and rounded once; the CPU rounds every step to float16"
+_COMPOSITE_ADDR = "PyTorch's composite kernel broadcasts the first argument; the CPU's own only expands it"
+_NO_TRANSFORMS = "a batch of no transforms is an empty result here; the CPU's MKL has no plan for it and raises"
 _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     ("forward", "cross", torch.bfloat16): _ROUNDS_PRODUCTS,
     ("forward", "linalg.cross", torch.bfloat16): _ROUNDS_PRODUCTS,
@@ -126,12 +132,15 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     },
     ("column-major", "native_group_norm", None): "the CPU refuses what is not dense; this device takes any strides",
     ("column-major", "normal", None): "strides are those of torch's meta function; the CPU's come out row-major",
+    ("no elements", "addr", torch.float32): _COMPOSITE_ADDR,
+    ("no elements", "fft.irfft2", torch.float32): _NO_TRANSFORMS,
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
 
 
 # What only some of all samples show, `make opinfo`.
 _WITH_ALL_SAMPLES: dict[tuple[str, str, torch.dtype | None], str] = {
+    ("forward", "grid_sampler_2d", torch.float16): _ROUNDS_ONCE_HALF,
     ("forward", "nn.functional.instance_norm", torch.bfloat16): "computed in float32 and rounded once; the CPU rounds "
     "scale and shift to bfloat16 first",
     **{

@@ -8,10 +8,16 @@ import pytest
 import torch
 import torch_tpu._C as core
 
-_path = Path(__file__).resolve().parents[2] / "tools" / "op_coverage.py"
-_spec = importlib.util.spec_from_file_location("op_coverage", _path)
-op_coverage = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(op_coverage)
+
+def tool(name):
+    path = Path(__file__).resolve().parents[2] / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+op_coverage, op_results = tool("op_coverage"), tool("op_results")
 
 ROW_TESTS = Path(__file__).with_name("rows.txt")
 ROWS = {name: (family, arguments) for name, family, arguments in core.rows()}
@@ -179,5 +185,32 @@ def test_host_ops_run():
         torch.testing.assert_close(values.cpu(), torch.linalg.eig(matrix)[0])
 
 
-def test_coverage_page_is_up_to_date():
+def test_pages_are_up_to_date():
     assert op_coverage.PAGE.read_text() == op_coverage.page(), "run tools/op_coverage.py"
+    assert op_results.PAGE.read_text() == op_results.page(op_results.results()), "run tools/op_results.py"
+    assert op_results.RESULTS.stat().st_size < 1 << 20
+
+
+def test_the_pass_table_counts():
+    """Bars and cells of a small table."""
+    tree = {
+        "dtypes": ["float32", "bool"],
+        "settings": {"host-on": "", "host-off": ""},
+        "commits": ["abc", "def"],
+        "random": ["rand"],
+        "op_db": {
+            "add": {"forward": {"host-on": ["NN", "01"], "host-off": ["N.", "1-"]}},
+            "eig": {"forward": {"host-on": ["HF", "00"], "host-off": ["H-", "1-"]}},
+            "rand": {"forward": {"host-on": ["C-", "0-"], "host-off": ["N-", "1-"]}},
+            "jit": {"skipped": "CUDA"},
+        },
+        "module_db": {"nn.Linear": {"training": {"host-on": ["X-", "0-"]}}},
+        "optim_db": {},
+        "reasons": {"eig forward host-on bool": "1 of 2 samples differ"},
+    }
+    bars = [line.split(" | ")[1] for line in op_results.bars(tree)[2:]]
+    assert bars[:3] == ["75.00 % (3 of 4)", "100.00 % (1 of 1)", "66.67 % (2 of 3)"]
+    assert bars[3:] == ["0.00 % (0 of 1)", "1, 0", "90.00 % (9 of 10)"]
+    page = op_results.page(tree)
+    assert "| `add` | 2 | 1 1. | abc def |" in page and "| `eig` | 1H 1F | 1H | abc def |" in page
+    assert "| `jit` | skipped: CUDA |" in page and "`eig forward host-on` (bool): 1 of 2 samples differ" in page

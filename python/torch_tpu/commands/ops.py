@@ -1,9 +1,10 @@
 """Says which ops run natively on `tpu`, which on the host, and which not at all: of this build, or of a script.
 
-Without a script: every ATen overload that a device must answer for. With one: the script runs here, and every op that
-it called on `tpu` is listed with its calls, the dtypes seen, and for host ops the bytes and the Python lines. The
-options may stand before or after the script; what follows `--` is the script's alone. The exit code is the script's
-own, 1 when an exception ended it, 2 for bad usage.
+Without a script: every ATen overload that a device must answer for, with the tests of the sweep that called it: the
+dtypes in which they passed, and how many did. With one: the script runs here, and every op that it called on `tpu` is
+listed with its calls, the dtypes seen, and for host ops the bytes and the Python lines. The options may stand before or
+after the script; what follows `--` is the script's alone. The exit code is the script's own, 1 when an exception ended
+it, 2 for bad usage.
 """
 
 from __future__ import annotations
@@ -78,9 +79,19 @@ def show(report: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def build_rows() -> list[Row]:
-    """Every overload that a device must answer for: name, where, group, is_dense."""
-    rows = [(each.name, each.where, each.group, each.is_dense) for each in coverage.overloads()]
-    return [dict(zip(("name", "where", "group", "is_dense"), row, strict=True)) for row in rows]
+    """Every overload that a device must answer for: name, where, group, is_dense; tests that called it, and passed."""
+    return [
+        {
+            "name": each.name,
+            "where": each.where,
+            "group": each.group,
+            "is_dense": each.is_dense,
+            "dtypes": list(each.tests.dtypes),
+            "tests_passed": each.tests.passed,
+            "tests": each.tests.made,
+        }
+        for each in coverage.overloads()
+    ]
 
 
 def run_script(script: str, arguments: list[str]) -> tuple[scripts.Ending, list[Row]]:
@@ -150,7 +161,10 @@ def verdict_lines(report: dict[str, Any]) -> list[str]:
 def _cells(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Titles of the columns and the cells below them; the first two are name and where."""
     if not report["script"]:
-        return ["op", "where", "group"], [[row["name"], row["where"], row["group"]] for row in report["ops"]]
+        titles = ["op", "where", "group", "dtypes", "tests passed"]
+        return titles, [
+            [row["name"], row["where"], row["group"], ", ".join(row["dtypes"]), _passed(row)] for row in report["ops"]
+        ]
     folder = os.path.dirname(os.path.abspath(report["script"])) + os.sep
     titles = ["op", "where", "group", "calls", "failed", "dtypes", "host calls", "host bytes", "lines"]
     return titles, [
@@ -167,6 +181,10 @@ def _cells(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         ]
         for row in report["ops"]
     ]
+
+
+def _passed(row: Row) -> str:
+    return f"{row['tests_passed']} of {row['tests']}" if row["tests"] else ""
 
 
 def _lines(places: dict[str, int], folder: str) -> list[str]:
@@ -186,7 +204,7 @@ def print_table(report: dict[str, Any]) -> None:
         return
     table = Table(title=escape(title_of(report)), title_justify="left")
     for title in titles:
-        is_number = title in ("calls", "failed", "host calls", "host bytes")
+        is_number = title in ("calls", "failed", "host calls", "host bytes", "tests passed")
         table.add_column(title, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         color = COLORS[row[1]]

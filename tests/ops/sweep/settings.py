@@ -1,0 +1,53 @@
+"""The table of settings: plugin and policy for host ops, and which tests are made in each."""
+
+import importlib.util
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .variants import VARIANTS
+
+CLOSELY = ("float32", "int64")  # other dtypes take the same way through a lowering: fewer samples of most variants
+SECOND_PLUGIN = "fastatomstruct_xla_cpu"
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    title: str
+    environment: dict = field(hash=False)
+    limits: dict = field(hash=False)  # samples per variant; the variants that are missing are not run
+    needs: str | None = None  # a package with a plugin
+
+    def samples(self, variant, dtype):
+        """How many a test takes at most."""
+        count = self.limits[variant]
+        return count if variant in ("forward", "steps") or dtype in CLOSELY else min(count, 4)
+
+    def variables(self):
+        """The environment of a process in this setting."""
+        if self.needs is None:
+            return self.environment
+        folder = Path(importlib.util.find_spec(self.needs).origin).parent
+        return self.environment | {"TORCH_TPU_PLUGIN": str(folder / "libpjrt_cpu.so")}
+
+
+FEW = dict.fromkeys(("forward", "gradient", "training", "evaluation", "steps"), 4)
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            "host-on",
+            "default plugin, host ops allowed",
+            {"TORCH_TPU_HOST_OPS": "allow"},
+            {name: variant.count for name, variant in VARIANTS.items()},
+        ),
+        Setting("host-off", "default plugin, host ops are errors", {"TORCH_TPU_HOST_OPS": "error"}, FEW),
+        Setting(
+            "second-plugin",
+            "fastatomstruct-xla-cpu, host ops allowed",
+            {"TORCH_TPU_HOST_OPS": "allow"},
+            FEW,
+            SECOND_PLUGIN,
+        ),
+    )
+}
