@@ -21,14 +21,15 @@ def drawn(function, arguments, seed=5):
 
 
 def check_modes(op, arguments):
-    """Twice in mode strict, in mode fused, and compiled. A compiled graph may round differently, but not draw
+    """Twice in mode strict, in the recording modes, and compiled. A compiled graph may round differently, but not draw
     differently."""
     if not names_device(on_device(arguments)):
         return
     want = drawn(op, arguments)
     compare(drawn(op, arguments), want, "the second time", exact=True)
-    with torch.tpu.mode("fused"):
-        compare(drawn(op, arguments), want, "in mode fused")
+    for mode in ("fused", "auto"):
+        with torch.tpu.mode(mode):
+            compare(drawn(op, arguments), want, f"in mode {mode}")
     torch._dynamo.reset()
     compiled = torch.compile(lambda first, *args, **kwargs: op.op(first, *args, **kwargs))
     compare(drawn(compiled, arguments), want, "compiled")

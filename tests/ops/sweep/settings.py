@@ -24,11 +24,12 @@ class Setting:
         return count if variant in ("forward", "steps") or dtype in CLOSELY else min(count, 4)
 
     def variables(self):
-        """The environment of a process in this setting."""
+        """The environment of a process in this setting: mode strict, so that an op is alone in its program."""
+        variables = self.environment | {"TORCH_TPU_MODE": "strict"}
         if self.needs is None:
-            return self.environment
+            return variables
         folder = Path(importlib.util.find_spec(self.needs).origin).parent
-        return self.environment | {"TORCH_TPU_PLUGIN": str(folder / "libpjrt_cpu.so")}
+        return variables | {"TORCH_TPU_PLUGIN": str(folder / "libpjrt_cpu.so")}
 
 
 FEW = dict.fromkeys(("forward", "gradient", "training", "evaluation", "steps"), 4)
