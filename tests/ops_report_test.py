@@ -82,18 +82,28 @@ def test_calls_of_a_graph_that_cannot_be_told_apart():
     assert places_of(SVD) == {f"{first} or {second}": 2}
 
 
+@torch.library.custom_op(
+    "tpu_test::thrown", mutates_args=(), device_types="cpu", tags=torch.Tag.nondeterministic_seeded
+)
+def thrown(x: torch.Tensor) -> torch.Tensor:
+    return torch.rand_like(x)
+
+
+thrown.register_fake(torch.empty_like)
+
+
 def test_a_graph_that_is_split_around_an_op():
     def function(x):
-        return torch._standard_gamma(x * 2) + 1  # draws random numbers
+        return thrown(x * 2) + 1  # draws random numbers
 
     line = f"{__file__}:{inspect.getsourcelines(function)[1] + 1}"
     compiled, x = torch.compile(function), torch.ones(3).to("tpu")
     for _ in range(2):
         compiled(x)
-    assert places_of("aten::_standard_gamma") == {line: 2}
-    traced = torch.fx.symbolic_trace(lambda x: torch._standard_gamma(x))
+    assert places_of("tpu_test::thrown") == {line: 2}
+    traced = torch.fx.symbolic_trace(lambda x: torch.ops.tpu_test.thrown(x))
     torch._dynamo.disable(traced)(x)  # its code is torch's
-    assert places_of("aten::_standard_gamma") == {line: 2, here(-1): 1}
+    assert places_of("tpu_test::thrown") == {line: 2, here(-1): 1}
 
 
 def test_the_backward_pass_of_a_graph():

@@ -29,8 +29,8 @@ namespace tpu::aten {
 
 namespace {
 
-// The size of their results depends on data, so the host must see the data whatever the device is: no lowering is
-// missing, and they are neither counted nor warned about.
+// Where the host does them it is because the size of their results depends on data, which it must see anyway: no lowering
+// is missing (aten/sized_by_data.cpp has them for a TPU), and they are neither counted nor warned about.
 const std::unordered_set<std::string> kSizedByData = {
     "aten::nonzero",
     "aten::masked_select",
@@ -47,7 +47,7 @@ const std::unordered_set<std::string> kSizedByData = {
 };
 
 // They take lengths on the CPU beside data on the device, on every device.
-const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence", "aten::_ctc_loss"};
+const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence"};
 
 constexpr size_t kMostPlaces = 32;  // of an op: code made at run time has new lines for ever
 

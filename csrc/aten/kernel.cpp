@@ -181,12 +181,13 @@ void Kernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, c10:
   device::translated([&] { call(op, stack); });
 }
 
-// The host does it, but for masks as indices where self would have to travel there: then they become positions first,
-// see Note [Masks as indices] in ops/indexing.cpp.
+// The host does it, but for masks as indices where self would have to travel there, or nothing may: then they become
+// positions first, see Note [Masks as indices] in ops/indexing.cpp.
 void Kernel::call_without_lowering(const c10::OperatorHandle& op, c10::Stack* stack, const engine::Device& device) {
   const Signature& signature = this->signature(op);
   size_t first = stack->size() - signature.slots.size();
-  for (size_t i = 0; i < signature.slots.size() && !device.is_cpu(); ++i) {
+  bool stays = device.is_cpu() && host_policy() != HostPolicy::Error;
+  for (size_t i = 0; i < signature.slots.size() && !stays; ++i) {
     c10::IValue& value = (*stack)[first + i];
     if (!signature.slots[i].is_indices || !any_index(value, is_mask)) continue;
     value = expanded_indices(value, (*stack)[first].toTensor());

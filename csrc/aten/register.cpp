@@ -13,11 +13,12 @@ namespace tpu::aten {
 
 namespace {
 
-// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized and fill
-// values checked first, pads that only crop are views.
+// Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized, fill values,
+// bounds and lengths are checked first, pads that only crop are views.
 bool is_called_by_us(std::string_view name) {
   return name == "copy_" || name == "fill_.Scalar" || name == "arange.start_out" || name == "range.out" ||
-         name == "constant_pad_nd";
+         name == "constant_pad_nd" || name == "random_.from" || name == "_ctc_loss.Tensor" ||
+         name == "_ctc_loss_backward.Tensor";
 }
 
 // `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two

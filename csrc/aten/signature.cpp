@@ -60,8 +60,12 @@ Signature::Signature(const c10::FunctionSchema& schema, const ops::Row& row) {
     slot.is_constant = contains(row.constants, slot.name);
     // An argument called `other` becomes a tensor first in torch, which wraps.
     slot.is_exact = slot.kind == Slot::Kind::Scalar && (slot.name == "value" || slot.name == "fill_value");
-    for (const ops::Special& special : row.specials)
-      if (slot.name == special.argument) slot.specials = special.values;
+    for (const ops::Special& special : row.specials) {
+      if (slot.name != special.argument) continue;
+      slot.specials = special.values;
+      // An int becomes a run-time number, but for these values.
+      if (slot.kind == Slot::Kind::Param) slot.kind = Slot::Kind::Scalar;
+    }
     auto number = static_cast<int>(slots.size());
     if (slot.kind == Slot::Kind::Generator) generator = number;
     if (slot.kind == Slot::Kind::Device) device = number;

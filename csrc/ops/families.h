@@ -7,31 +7,35 @@
 
 namespace tpu::ops {
 
-Table copy_table();         // copies, casts, fills
-Table activation_table();   // nonlinearities and their gradients
-Table binary_table();       // arithmetic, comparisons, selection
-Table special_table();      // Bessel, gamma, error functions, orthogonal polynomials
-Table unary_table();        // functions of one operand
-Table attention_table();    // scaled dot-product attention
-Table convolution_table();  // convolutions, unfold and fold
-Table fft_table();          // Fourier transforms
-Table matmul_table();       // products of matrices and vectors, distances
-Table linalg_table();       // factors and triangular systems of matrices
-Table norm_table();         // batch, layer, group, RMS and weight norm
-Table pool_table();         // max and mean of sliding windows
-Table rnn_table();          // LSTM and GRU cells
-Table indexing_table();     // elements read and written where index tensors say
-Table embedding_table();    // rows of a table, alone and in bags
-Table shape_table();        // joining, ordering, padding, triangles, diagonals
-Table factory_table();      // ranges, identities, triangle indices
-Table random_table();       // random numbers and dropout
-Table optimizer_table();    // fused optimizer steps, gradient scaling
-Table upsample_table();     // interpolation and grid sampling
-Table reduction_table();    // sums, extremes, truth, moments and norms over dimensions
-Table scan_table();         // running sums, products and extremes
-Table sort_table();         // order, ranks, medians, membership, binary search
-Table softmax_table();      // softmax and log-softmax with their gradients
-Table loss_table();         // losses of a prediction and its target
+Table copy_table();             // copies, casts, fills
+Table activation_table();       // nonlinearities and their gradients
+Table binary_table();           // arithmetic, comparisons, selection
+Table special_table();          // Bessel, gamma, error functions, orthogonal polynomials
+Table unary_table();            // functions of one operand
+Table attention_table();        // scaled dot-product attention
+Table convolution_table();      // convolutions, unfold and fold
+Table fft_table();              // Fourier transforms
+Table matmul_table();           // products of matrices and vectors, distances
+Table linalg_table();           // factors and triangular systems of matrices
+Table norm_table();             // batch, layer, group, RMS and weight norm
+Table pool_table();             // max and mean of sliding windows
+Table fractional_pool_table();  // max of windows at random steps
+Table rnn_table();              // LSTM and GRU cells
+Table nonzero_table();          // positions of what is not zero, and assertions
+Table indexing_table();         // elements read and written where index tensors say
+Table embedding_table();        // rows of a table, alone and in bags
+Table shape_table();            // joining, ordering, padding, triangles, diagonals
+Table factory_table();          // ranges, identities, triangle indices
+Table random_table();           // random numbers and dropout
+Table distribution_table();     // gamma, Dirichlet, Poisson and binomial numbers
+Table optimizer_table();        // fused optimizer steps, gradient scaling
+Table upsample_table();         // interpolation and grid sampling
+Table reduction_table();        // sums, extremes, truth, moments and norms over dimensions
+Table scan_table();             // running sums, products and extremes
+Table sort_table();             // order, ranks, medians, membership, binary search
+Table softmax_table();          // softmax and log-softmax with their gradients
+Table loss_table();             // losses of a prediction and its target
+Table ctc_table();              // connectionist temporal classification
 
 struct Family {
   const char* name;
@@ -54,12 +58,15 @@ inline const std::vector<Family>& families() {
       {"linalg", linalg_table, true},
       {"norm", norm_table},
       {"pool", pool_table},
+      {"fractional_pool", fractional_pool_table},
       {"rnn", rnn_table, true},
+      {"nonzero", nonzero_table},
       {"indexing", indexing_table},
       {"embedding", embedding_table},
       {"shape", shape_table},
       {"factory", factory_table},
       {"random", random_table},
+      {"distribution", distribution_table},
       {"optimizer", optimizer_table},
       {"upsample", upsample_table},
       {"reduction", reduction_table},
@@ -67,6 +74,7 @@ inline const std::vector<Family>& families() {
       {"sort", sort_table},
       {"softmax", softmax_table},
       {"loss", loss_table},
+      {"ctc", ctc_table},
   };
   return all;
 }

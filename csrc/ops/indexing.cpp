@@ -273,8 +273,8 @@ bool is_mask(ElementType element) { return element == ElementType::Pred || eleme
 /// Note [Masks as indices]
 /// x[mask] has as many elements as the mask has true ones, and a shape is part of a program. So masks become programs
 /// only where their count is no shape: x[mask] = value is a select. The rest is NotImplemented here: on the CPU plugin
-/// the host path is as fast and compiles nothing when the count changes; on a TPU the aten layer counts first (nonzero
-/// on the host) and hands over positions.
+/// the host path is as fast and compiles nothing when the count changes; on a TPU, and where host ops are errors, the
+/// aten layer counts first and hands over positions.
 
 /// The tensors in the list of indices and the dimensions of self that they index.
 struct IndexList {

@@ -4,6 +4,7 @@
 // Half types are multiplied as they are and accumulated in float32; beta, alpha and the added operand join in float32
 // too, and the result is rounded once.
 #include <cmath>
+#include <utility>
 
 #include "ops/axis.h"
 #include "ops/promotion.h"
@@ -100,6 +101,33 @@ hlo::Values baddbmm(Context& c) {
   expect_multiplicable(c, "baddbmm", c.type("batch1").element);
   expect_same_types(c, {"batch1", "batch2"});
   return {add_scaled(c, contract(c, c.tensor("batch1"), c.tensor("batch2"), kBatched))};
+}
+
+// Products of 8-bit floats, whose scales are one number, or one per row of self and per column of mat2. Every 8-bit
+// float is a bfloat16, and all products of two are exact in float32. Other layouts of scales are NotImplemented.
+hlo::Values scaled_mm(Context& c) {
+  expect_rank(c, "self", 2);
+  expect_rank(c, "mat2", 2);
+  ElementType narrow = c.type("self").element;
+  c.expect(size_of(narrow) == 1 && is_floating(narrow) && size_of(c.type("mat2").element) == 1 &&
+               is_floating(c.type("mat2").element),
+           ErrorCode::InvalidArgument, "Expected self and mat2 to be Float8 types, got ", torch_name(narrow), " and ",
+           torch_name(c.type("mat2").element));
+  ElementType type = c.settings().is_cpu ? ElementType::F32 : ElementType::BF16;
+  hlo::Value a = c.tensor("self", type), b = c.tensor("mat2", type);
+  c.expect(a.dims()[1] == b.dims()[0], ErrorCode::InvalidArgument, "mat1 and mat2 shapes cannot be multiplied (",
+           a.dims()[0], "x", a.dims()[1], " and ", b.dims()[0], "x", b.dims()[1], ")");
+  hlo::Value product = hlo::dot_general(a, b, kMatrix, hlo::Precision::Default, ElementType::F32);
+  const Dims of_rows{a.dims()[0], 1}, of_columns{1, b.dims()[1]};
+  for (auto [name, dims] : {std::pair("scale_a", of_rows), std::pair("scale_b", of_columns)}) {
+    hlo::Value scale = c.tensor(name, ElementType::F32);
+    bool is_number = scale.type.count() == 1;
+    c.expect(is_number || scale.dims() == dims, ErrorCode::NotImplemented, "_scaled_mm: ", name, " has sizes ",
+             to_string(scale.dims()), ", expected one number or ", to_string(dims));
+    product = product * broadcast_to(is_number ? hlo::reshape(scale, {}) : scale, product.dims());
+  }
+  if (c.has("bias")) product = product + broadcast_to(c.tensor("bias", ElementType::F32), product.dims());
+  return {hlo::convert(product, c.element("out_dtype").value_or(c.target_element(0, narrow)))};
 }
 
 hlo::Values addmv(Context& c) {
@@ -352,6 +380,8 @@ Table matmul_table() {
       row("vdot.out", dot<true>),
       row("_int_mm", int_mm),
       row("_int_mm.out", int_mm),
+      row("_scaled_mm", scaled_mm),
+      row("_scaled_mm.out", scaled_mm),
 
       distance("_cdist_forward", cdist_forward),
       distance("_cdist_backward", cdist_backward),

@@ -10,6 +10,7 @@
 
 #include "ops/axis.h"
 #include "ops/elementwise.h"
+#include "ops/philox.h"
 
 namespace tpu::ops {
 
@@ -222,26 +223,35 @@ hlo::Values geometric(Context& c) {
   return {hlo::convert(hlo::ceil(hlo::log(open_unit(c, target.dims, type)) / log_failure), target.element)};
 }
 
-/// from + an integer in [0, range), as `element`; range 0 stands for 2^64.
+/// An integer in [0, 2^bits), as U64, from the leading bits of an element's words.
+hlo::Value integer_of_bits(Context& c, const Dims& dims, int bits) {
+  hlo::Value drawn = bits <= 32 ? hlo::convert(c.random_bits(dims), ElementType::U64) : c.random_bits64(dims);
+  int spare = (bits <= 32 ? 32 : 64) - bits;
+  return spare == 0 ? drawn : shifted(drawn, spare);
+}
+
+/// An integer in [0, range) as U64, where `range` (0-d, U64) is a run-time number; 0 stands for 2^64.
 ///
 /// Up to 2^32 by the high half of a 32 x 32 bit product, beyond by the remainder of 64 bits; no value is favoured by
-/// more than range / 2^32 and range / 2^64, as in torch's CPU kernel.
-hlo::Value integer_below(Context& c, const Dims& dims, uint64_t range, int64_t from, ElementType element) {
-  hlo::Value drawn;
-  if (range != 0 && range <= (uint64_t{1} << 32)) {
-    drawn = hlo::convert(c.random_bits(dims), ElementType::U64);
-    drawn = std::has_single_bit(range) ? shifted(drawn, 32 - std::countr_zero(range))
-                                       : shifted(drawn * hlo::like(drawn, static_cast<int64_t>(range)), 32);
-  } else {
-    drawn = c.random_bits64(dims);
-    if (range != 0) {
-      drawn = std::has_single_bit(range) ? shifted(drawn, 64 - std::countr_zero(range))
-                                         : hlo::remainder(drawn, hlo::like(drawn, static_cast<int64_t>(range)));
-    }
-  }
-  drawn = hlo::convert(drawn, ElementType::S64);
-  if (from != 0) drawn = drawn + hlo::like(drawn, from);
-  return hlo::convert(drawn, element);
+/// more than range / 2^32 and range / 2^64, as in torch's CPU kernel. Each branch makes its own words, so that they
+/// fuse with what is made of them.
+hlo::Value integer_below(Context& c, const Dims& dims, const hlo::Value& range) {
+  hlo::Value state = c.random_state(product(dims));
+  auto word = [&](const hlo::Value& bits) { return hlo::convert(bits, ElementType::U64); };
+  auto narrow = [&](const hlo::Values&) -> hlo::Values {
+    return {shifted(word(philox_words(state, dims, 1)[0]) * hlo::broadcast(range, dims), 32)};
+  };
+  auto wide = [&](const hlo::Values&) -> hlo::Values {
+    hlo::Values words = philox_words(state, dims, 2);
+    hlo::Value high = word(words[1]);
+    high = hlo::or_(hlo::shift_left(high, hlo::like(high, 32)), word(words[0]));
+    hlo::Value is_whole = hlo::eq(range, hlo::like(range, 0)),
+               divisor = hlo::select(is_whole, hlo::like(range, 1), range);
+    return {hlo::select(is_whole, high, hlo::remainder(high, hlo::broadcast(divisor, dims)))};
+  };
+  hlo::Value is_narrow =
+      hlo::and_(hlo::gt(range, hlo::like(range, 0)), hlo::le(range, hlo::like(range, int64_t{1} << 32)));
+  return hlo::if_(is_narrow, narrow, wide)[0];
 }
 
 /// Up to what integer a dtype counts without gaps, and for integer types how low it goes.
@@ -265,28 +275,23 @@ Span span_of(Context& c, ElementType element) {
   }
 }
 
-uint64_t distance(int64_t from, int64_t to) { return static_cast<uint64_t>(to) - static_cast<uint64_t>(from); }
-
 hlo::Values random_any(Context& c) {
   Type target = *c.target(0);
-  return {integer_below(c, target.dims, distance(0, span_of(c, target.element).high) + 1, 0, target.element)};
+  int bits = std::bit_width(static_cast<uint64_t>(span_of(c, target.element).high));
+  // The floats count up to a power of two, itself included.
+  if (!is_floating(target.element)) return {hlo::convert(integer_of_bits(c, target.dims, bits), target.element)};
+  hlo::Value range = hlo::constant(c.builder(), ElementType::U64, (int64_t{1} << (bits - 1)) + 1);
+  return {hlo::convert(integer_below(c, target.dims, range), target.element)};
 }
 
+// The bounds have been checked by the kernel in aten/random.cpp. Without `to`: all of int64.
 hlo::Values random_range(Context& c) {
   Type target = *c.target(0);
-  Span span = span_of(c, target.element);
-  int64_t from = c.call().find("from") ? c.integer("from") : 0;
-  std::optional<int64_t> to = c.optional_integer("to");
-  c.expect(!to || from < *to, ErrorCode::InvalidArgument,
-           "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to.value_or(0));
-  if (!is_floating(target.element)) {
-    auto inside = [&](int64_t value) { return value >= span.low && value <= span.high; };
-    c.expect(inside(from), ErrorCode::InvalidArgument, "from is out of bounds for ", torch_name(target.element));
-    c.expect(!to || inside(*to - 1), ErrorCode::InvalidArgument, "to - 1 is out of bounds for ",
-             torch_name(target.element));
-  }
-  uint64_t range = to ? distance(from, *to) : distance(from, span.high) + 1;
-  return {integer_below(c, target.dims, range, from, target.element)};
+  hlo::Value from = c.scalar("from", ElementType::S64);
+  hlo::Value to = c.has("to") ? c.scalar("to", ElementType::S64) : from;
+  hlo::Value drawn = integer_below(c, target.dims, hlo::convert(to - from, ElementType::U64));
+  drawn = hlo::convert(drawn, ElementType::S64) + hlo::broadcast(from, target.dims);
+  return {hlo::convert(drawn, target.element)};
 }
 
 // ---------------------------------------------------------------------------------------------------- sampling
@@ -443,8 +448,8 @@ Table random_table() {
       row("bernoulli.out", bernoulli_of_tensor).random(),
       row("geometric_", geometric).random(),
       row("random_", random_any).random(),
-      row("random_.to", random_range).random(),
-      row("random_.from", random_range).random(),
+      // Bounds are run-time numbers, all of them.
+      row("random_.from", random_range).random().special("from", {}).special("to", {}),
 
       row("randperm.generator_out", randperm).random(),
       row("multinomial", multinomial).random(),

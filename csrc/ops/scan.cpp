@@ -281,6 +281,11 @@ Values logcumsumexp(Context& c) {
 
 }  // namespace
 
+hlo::Value running_sum(const hlo::Value& x, int64_t dim) {
+  auto combine = [](const Values& a, const Values& b) { return Values{hlo::add(a[0], b[0])}; };
+  return scan({{x.element()}, {hlo::constant(*x.builder, x.element(), 0)}, combine}, {x}, dim)[0];
+}
+
 hlo::Value running_maximum(const hlo::Value& x, int64_t dim) {
   auto combine = [](const Values& a, const Values& b) { return Values{hlo::maximum(a[0], b[0])}; };
   return scan({{x.element()}, {lowest(*x.builder, x.element())}, combine}, {x}, dim)[0];

@@ -5,6 +5,8 @@
 
 namespace tpu::ops {
 
+/// out[i] = x[0] + .. + x[i] along `dim`; x of an integer type.
+hlo::Value running_sum(const hlo::Value& x, int64_t dim);
 /// out[i] = the largest of x[0 .. i] along `dim`; x of an integer type.
 hlo::Value running_maximum(const hlo::Value& x, int64_t dim);
 

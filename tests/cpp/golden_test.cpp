@@ -143,6 +143,16 @@ const Golden kGoldens[] = {
            .replace({E::F32, {2, 3, 4, 4}})
            .replace({E::S64, {2, 3, 4, 4}});
      }},
+    {"fractional_pool",
+     [](Graph& g) {
+       CallBuilder(g, "fractional_max_pool2d.output")
+           .tensor("self", kImages)
+           .param("kernel_size", Dims{2, 3})
+           .param("output_size", Dims{4, 5})
+           .tensor("random_samples", {E::F32, {2, 3, 2}})
+           .replace({E::F32, {2, 3, 4, 5}})
+           .replace({E::S64, {2, 3, 4, 5}});
+     }},
     {"rnn",
      [](Graph& g) {
        CallBuilder(g, "_thnn_fused_gru_cell")
@@ -153,6 +163,10 @@ const Golden kGoldens[] = {
            .tensor("hidden_bias", {E::F32, {9}})
            .fresh()
            .fresh();
+     }},
+    {"nonzero",
+     [](Graph& g) {
+       CallBuilder(g, "nonzero_static").tensor("self", kMatrix).param("size", 4).param("fill_value", -1).fresh();
      }},
     {"indexing",
      [](Graph& g) {
@@ -200,6 +214,8 @@ const Golden kGoldens[] = {
            .none("generator")
            .replace(kMatrix);
      }},
+    {"distribution",
+     [](Graph& g) { CallBuilder(g, "poisson").tensor("self", kMatrix).none("generator").fresh(); }},
     {"upsample",
      [](Graph& g) {
        CallBuilder(g, "upsample_bilinear2d.out")
@@ -251,6 +267,18 @@ const Golden kGoldens[] = {
            .param("ignore_index", -100)
            .replace({E::F32, {}})
            .replace({E::F32, {}});
+     }},
+    {"ctc",
+     [](Graph& g) {
+       CallBuilder(g, "_ctc_loss.Tensor")
+           .tensor("log_probs", {E::F32, {5, 2, 4}})
+           .tensor("targets", {E::S64, {2, 3}})
+           .tensor("input_lengths", {E::S64, {2}})
+           .tensor("target_lengths", {E::S64, {2}})
+           .param("blank", 0)
+           .param("zero_infinity", Param(false))
+           .fresh()
+           .fresh();
      }},
     {"optimizer",
      [](Graph& g) {

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from oracle import assert_values_and_gradients
+from oracle import assert_same, assert_values_and_gradients
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 INF = float("inf")
@@ -112,3 +112,40 @@ def test_modules():
             expected, got = here(*[x] * many), there(*[x.to("tpu")] * many)
             expected, got = (r[0] if isinstance(r, tuple) else r for r in (expected, got))
             torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-5)
+
+
+MASKS = {
+    "none": (None, None),
+    "over positions": (torch.tril(torch.ones(5, 5)).logical_not(), 0),
+    "over keys": (torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]]).bool(), 1),
+    "in full": (torch.rand(2, 4, 5, 5) > 0.8, 2),
+}
+
+
+@pytest.mark.parametrize("weights", ["none", "mean", "all"])
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.usefixtures("no_host_ops")
+def test_native_multi_head_attention(name, weights):
+    mask, kind = MASKS[name]
+
+    def function(x, y, w, b, proj_w, proj_b, *mask):
+        results = []
+        for query, key, value in ((x, x, x), (x, y, y)):
+            out, attention = torch._native_multi_head_attention(
+                query, key, value, 16, 4, w, b, proj_w, proj_b, mask[0] if mask else None,
+                need_weights=weights != "none", average_attn_weights=weights == "mean", mask_type=kind,
+            )  # fmt: skip
+            results += [out] if weights == "none" else [out, attention]
+        return results
+
+    arguments = [torch.randn(2, 5, 16), torch.randn(2, 5, 16), torch.randn(48, 16), torch.randn(48)]
+    arguments += [torch.randn(16, 16), torch.randn(16)]
+    assert_same(function, *arguments, *([] if mask is None else [mask]), rtol=1e-4, atol=1e-4, zero_signs=False)
+
+
+@pytest.mark.usefixtures("no_host_ops")
+def test_transform_bias_rescale_qkv():
+    assert_same(lambda x, b: torch._transform_bias_rescale_qkv(x, b, 4), torch.randn(2, 5, 48), torch.randn(48))
+    assert_same(
+        lambda x, b: torch._transform_bias_rescale_qkv(x, b, 5), torch.randn(2, 5, 48), torch.randn(48), message=False
+    )

@@ -161,3 +161,22 @@ def test_out_is_resized(sizes):
     a, b = torch.randn(m, k), torch.randn(k, n)
     torch.mm(a.to("tpu"), b.to("tpu"), out=out)
     torch.testing.assert_close(out.cpu(), a @ b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("out_dtype", [None, torch.float32, torch.bfloat16, torch.float8_e5m2], ids=str)
+@pytest.mark.parametrize("scales", ["numbers", "rows"])
+def test_scaled_mm(scales, out_dtype):
+    a = torch.randn(16, 32).to(torch.float8_e4m3fn)
+    b = torch.randn(48, 32).to(torch.float8_e4m3fn).t()
+    scale = (torch.tensor(0.5), torch.tensor([0.25])) if scales == "numbers" else (torch.rand(16, 1), torch.rand(1, 48))
+
+    def function(a, b, bias, *scale):
+        out = torch._scaled_mm(a, b, *scale, bias=bias, out_dtype=out_dtype)
+        assert out.dtype == (out_dtype or torch.float8_e4m3fn)
+        into = torch.empty(0, dtype=out.dtype, device=a.device)
+        torch._scaled_mm(a, b, *scale, bias=bias, out_dtype=out_dtype, out=into)
+        return out.float(), into.float()
+
+    close = {None: 0.13, torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float8_e5m2: 0.26}[out_dtype]
+    assert_same(function, a, b, torch.randn(48), *scale, rtol=close, atol=1e-2, zero_signs=False)
+    assert_same(function, a, b, None, *scale, rtol=close, atol=1e-2, zero_signs=False)

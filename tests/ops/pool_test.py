@@ -130,3 +130,49 @@ ERRORS = {
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors(name):
     assert_same(ERRORS[name], torch.randn(2, 3, 8, 8), message=False)
+
+
+FRACTIONAL = {
+    "2d": (F.fractional_max_pool2d, (2, 3, 9, 11), (2, 3), (4, 6), 2),
+    "2d, one place": (F.fractional_max_pool2d, (2, 3, 4, 5), 3, (1, 2), 2),
+    "2d, all places": (F.fractional_max_pool2d, (2, 3, 6, 6), 2, (5, 5), 2),
+    "2d, large windows": (F.fractional_max_pool2d, (1, 2, 20, 20), 7, (6, 9), 2),
+    "3d": (F.fractional_max_pool3d, (2, 3, 6, 7, 8), (2, 3, 2), (3, 4, 5), 3),
+    "3d, one place": (F.fractional_max_pool3d, (2, 3, 4, 5, 6), 2, (1, 2, 3), 3),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", FRACTIONAL)
+@pytest.mark.usefixtures("no_host_ops")
+def test_fractional_max_pool(name, dtype):
+    function, sizes, window, output, n = FRACTIONAL[name]
+    x = values(*sizes).to(dtype)
+    random = torch.rand(*sizes[:2], n).to(dtype)
+
+    def pool(x, random):
+        x = x.clone().requires_grad_()
+        out, index = function(x, window, output_size=output, return_indices=True, _random_samples=random)
+        weights = torch.arange(out.numel(), device=x.device).reshape(out.shape).to(dtype) / 8
+        return out.detach(), index, torch.autograd.grad(out, x, weights)[0]
+
+    close = {"rtol": 2e-2, "atol": 2e-2} if dtype.itemsize == 2 else {}
+    assert_same(pool, x, random, **close)
+    assert_same(lambda x, r: pool(x[0], r[:1]), x, random, **close)
+
+
+def test_fractional_max_pool_out():
+    x, index = torch.randn(1, 2, 6, 6, 6), torch.randint(216, (1, 2, 3, 3, 3))
+
+    def backward(grad, x, index, out):
+        return torch.ops.aten.fractional_max_pool3d_backward.grad_input(
+            grad, x, [2] * 3, [3] * 3, index, grad_input=out
+        )
+
+    assert_same(backward, torch.randn(1, 2, 3, 3, 3), x, index, torch.empty(0))
+
+
+def test_fractional_max_pool_errors():
+    x, random = torch.randn(1, 2, 6, 6), torch.rand(1, 2, 2)
+    assert_same(lambda x, r: F.fractional_max_pool2d(x, 3, 5, _random_samples=r), x, random, message=False)
+    assert_same(lambda x, r: F.fractional_max_pool2d(x, 3, 2, _random_samples=r), x, random.double(), message=False)

@@ -143,6 +143,31 @@ def test_random_in_wide_ranges():
     assert abs(middling.mean() / (3 * 2**32) - 0.5) < 0.01
 
 
+def test_other_bounds_are_no_other_program():
+    x = torch.empty(1000, dtype=torch.int64, device="tpu")
+    x.random_(3, 7)  # into a tensor that holds nothing yet, as torch.randint does
+    x.random_(3, 7)
+    before = torch.tpu.cache_stats()["misses"]
+    for bounds in ((0, 2), (-(2**40), 5), (10,), (1, 2**50), (-9, None), (-(2**63), 2**63 - 1)):
+        x.random_(*bounds)
+        low, high = (0, *bounds)[-2:]
+        assert x.min().item() >= low
+        assert high is None or x.max().item() < high
+    x.random_(1, 5), x.random_(2)
+    torch.randint(4, 9, (1000,), device="tpu")
+    used = torch.tpu.cache_stats()["misses"] - before
+    assert used <= 2  # the minimum and the maximum
+
+
+def test_integers_are_even():
+    """Chi-square of ranges that are no power of two, and the ends of a wide one."""
+    for high in (10, 1000):
+        counts = torch.bincount(drawn(lambda t: t.random_(high), torch.int64), minlength=high).double()  # noqa: B023
+        assert len(counts) == high
+        chi2 = ((counts - N / high) ** 2 / (N / high)).sum()
+        assert chi2 < high + 5 * math.sqrt(2 * high)
+
+
 def test_normal_with_tensors():
     torch.manual_seed(0)
     mean = torch.tensor([[0.0], [100.0]], device="tpu").expand(2, N // 2)
@@ -235,6 +260,7 @@ ERRORS = {
     "log_normal": lambda t: t.log_normal_(0, 0),
     "geometric": lambda t: t.geometric_(1),
     "random": lambda t: t.random_(3, 3),
+    "random of a number that the dtype has not": lambda t: t.to(torch.int8).random_(0, 300),
     "uniform of integers": lambda t: t.long().uniform_(),
     "normal of integers": lambda t: t.long().normal_(),
     "multinomial": lambda t: torch.multinomial(t - 1, 1),
