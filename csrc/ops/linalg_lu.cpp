@@ -2,8 +2,8 @@
 // goes in: batches of matrices in the last two dimensions.
 //
 // Note [Layout of factors]
-// torch's own kernels factorize A^T where A is real and contiguous (it is A to LAPACK then), and the gradients of
-// solve, det and slogdet count on finding LU that way. So these rows read whether A is contiguous, and do the same.
+// torch's own det and slogdet factorize A^T where A is real and contiguous (it is A to LAPACK then), and their
+// gradients count on finding LU that way. So these rows read whether A is contiguous, and do the same.
 #include "ops/axis.h"
 #include "ops/matrix.h"
 
@@ -233,17 +233,10 @@ Values lu_solve(Context& c) {
   return {solve(factors, batch_of(lu.dims()), c.tensor("B"), c.flag("left"), c.flag("adjoint"))};
 }
 
-/// Whether torch's kernels factorize A^T, Note [Layout of factors].
-bool is_turned(const Context& c) {
-  const Operand& a = c.call().operands[static_cast<size_t>(c.call().argument("A").index)];
-  return a.is_contiguous && !is_complex(a.type.element);
-}
-
 Values solve_ex(Context& c) {
   expect_no_errors(c);
   Value a = matrix(c, "A"), b = c.tensor("B");
   Dims batch = batch_of(a.dims());
-  bool turns = is_turned(c);
   // A vector, or a batch of them: one dimension less, and the sizes of A.
   bool is_vector =
       b.rank() == 1 || (b.rank() == a.rank() - 1 && b.dims() == Dims(a.dims().begin(), a.dims().end() - 1));
@@ -252,8 +245,8 @@ Values solve_ex(Context& c) {
     columns.push_back(1);
     b = hlo::reshape(b, columns);
   }
-  Factors factors = factorize(stacked(turns ? turned(a) : a));
-  Value x = solve(factors, batch, b, c.flag("left"), turns);
+  Factors factors = factorize(stacked(a));
+  Value x = solve(factors, batch, b, c.flag("left"), false);
   if (is_vector) x = hlo::reshape(x, Dims(x.dims().begin(), x.dims().end() - 1));
   return {x, unstacked(factors.lu, batch), unstacked(factors.pivots, batch), unstacked(factors.info, batch)};
 }
@@ -267,6 +260,12 @@ Values inverse(Context& c) {
 }
 
 // ------------------------------------------------------------------------------------------------ rows: determinants
+
+/// Whether torch's kernels factorize A^T, Note [Layout of factors].
+bool is_turned(const Context& c) {
+  const Operand& a = c.call().operands[static_cast<size_t>(c.call().argument("A").index)];
+  return a.is_contiguous && !is_complex(a.type.element);
+}
 
 struct Pivoted {
   Factors factors;
@@ -309,7 +308,7 @@ Table linalg_lu_table() {
       row("linalg_lu.out", lu).slow_on_cpu(),
       row("lu_unpack.out", lu_unpack).slow_on_cpu(),
       row("linalg_lu_solve.out", lu_solve).slow_on_cpu(),
-      row("_linalg_solve_ex.result", solve_ex).by_layout().slow_on_cpu(),
+      row("_linalg_solve_ex.result", solve_ex).slow_on_cpu(),
       row("linalg_inv_ex.inverse", inverse).slow_on_cpu(),
       row("_linalg_det.result", det).by_layout().slow_on_cpu(),
       row("_linalg_slogdet.sign", slogdet).by_layout().slow_on_cpu(),

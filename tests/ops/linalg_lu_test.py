@@ -136,7 +136,7 @@ SYSTEMS = (
 @pytest.mark.parametrize("is_turned", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_solve(dtype, is_turned):
-    """With the factors, which are those of A^T where A is real and contiguous: the gradients count on it."""
+    """With the factors, which the gradients use."""
     for a, b in SYSTEMS:
         x = well_conditioned(*a, dtype=dtype)
         x = x.mT.contiguous().mT if is_turned else x
@@ -167,6 +167,7 @@ def test_errors_say_which_matrix_is_singular():
 @pytest.mark.parametrize("is_turned", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_determinants(dtype, is_turned):
+    """With the factors, Note [Layout of factors] in ops/linalg_lu.cpp."""
     for dims in (*SQUARE, (70, 70)):
         x = tensor(*dims, dtype=dtype) / max(1, dims[-1]) ** 0.5
         x = x.mT.contiguous().mT if is_turned else x
