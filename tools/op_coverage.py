@@ -52,7 +52,7 @@ def page():
     for group in order:
         some = groups[group]
         note = "" if some[0].is_dense else " (not dense)"
-        anchor = re.sub("[^a-z -]", "", group.lower()).replace(" ", "-")
+        anchor = re.sub("[^a-z_ -]", "", group.lower()).replace(" ", "-")
         counts = " | ".join(str(count(some, place) or "") for place in ("native", "host", "error"))
         lines.append(f"| [{group}](#{anchor}){note} | {counts} |")
     for group in order:
