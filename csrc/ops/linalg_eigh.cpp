@@ -6,7 +6,11 @@
 // on the pairs (i, i + n / 2), so that a step is a few operations on halves of the matrix. Then rows and columns move
 // on one place, all but the first, as players do in a tournament where each meets each: after n - 1 steps, a sweep, all
 // pairs have met and everybody sits where he began. What is off the diagonal shrinks quadratically in the end; some 6
-// to 10 sweeps are enough, and kSweeps ends those of a matrix that has NaN.
+// to 10 sweeps are enough, and kSweeps is a bound that no matrix comes near. What is not finite is left at once.
+//
+// Slow on a CPU, as Note [Slow on a CPU] in linalg.cpp has it: one float32 matrix of 64x64 takes LAPACK 0.31 ms and
+// this 15 ms (eigenvalues alone 0.11 and 12), compiled in 1.1 seconds. matrix_exp is products: 0.35 ms in torch, 0.07
+// here.
 #include <cmath>
 
 #include "ops/matrix.h"
@@ -195,7 +199,7 @@ Values matrix_exp(Context& c) {
 Table linalg_eigh_table() {
   return {
       row("_linalg_eigh.eigenvalues", eigh).slow_on_cpu(),
-      row("linalg_matrix_exp", matrix_exp).slow_on_cpu(),
+      row("linalg_matrix_exp", matrix_exp),
   };
 }
 

@@ -4,6 +4,11 @@
 // Note [Layout of factors]
 // torch's own det and slogdet factorize A^T where A is real and contiguous (it is A to LAPACK then), and their
 // gradients count on finding LU that way. So these rows read whether A is contiguous, and do the same.
+//
+// Slow on a CPU, as Note [Slow on a CPU] in linalg.cpp has it. One float32 matrix of 64x64 takes, in ms of one thread,
+// LAPACK against XLA: lu_factor 0.02 / 0.14, lu 0.04 / 0.16, lu_unpack 0.01 / 0.06, with as many right sides lu_solve
+// 0.04 / 0.24 and solve 0.05 / 0.36, inverse 0.05 / 0.35, det 0.04 / 0.18, slogdet 0.04 / 0.16; the programs are
+// compiled in 0.3 to 0.7 seconds.
 #include "ops/axis.h"
 #include "ops/matrix.h"
 

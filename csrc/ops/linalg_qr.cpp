@@ -3,6 +3,11 @@
 //
 // Reflector i is I - tau[i] v v^H, where v is zero above row i, one in row i, and below that stands in column i of the
 // factorized matrix, under the diagonal of R. Q is the product of all of them, the first one leftmost.
+//
+// Slow on a CPU, as Note [Slow on a CPU] in linalg.cpp has it. One float32 matrix of 64x64 takes, in ms of one thread,
+// LAPACK against XLA: geqrf 0.05 / 0.26, qr 0.12 / 0.37 (of 512x512 9 / 470), householder_product 0.03 / 0.14, ormqr
+// with as many columns 0.04 / 0.13, lstsq with as many right sides 0.17 / 3.8; the programs are compiled in 0.2 to 1.4
+// seconds.
 #include "ops/matrix.h"
 
 namespace tpu::ops {
