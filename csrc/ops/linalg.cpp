@@ -4,8 +4,9 @@
 // Note [Slow on a CPU]
 // XLA:CPU makes loops of factors and triangular systems. One float32 matrix of 64x64 / 512x512 takes, in ms on one
 // thread, LAPACK against XLA: the Cholesky factor 0.021 / 2.0 against 0.57 / 69, a system with as many right sides
-// 0.018 / 2.0 against 0.13 / 3.1; the programs are compiled in 1.0 / 3.7 and 0.6 / 2.0 seconds. So a CPU plugin leaves
-// these rows to the host, and runs them only where host ops are errors (torch.tpu.set_host_ops), which the tests do.
+// 0.018 / 2.0 against 0.13 / 3.1, an inverse from a Cholesky factor 0.03 / 1.7 against 0.01 / 5.5; the programs are
+// compiled in 0.3 to 3.7 seconds. So a CPU plugin leaves these rows to the host, and runs them only where host ops are
+// errors (torch.tpu.set_host_ops), which the tests do.
 #include "ops/matrix.h"
 
 namespace tpu::ops {
