@@ -309,7 +309,7 @@ Table linalg_qr_table() {
       row("linalg_householder_product.out", householder_product).matrix().slow_on_cpu(),
       row("ormqr", ormqr).matrix().slow_on_cpu(),
       row("ormqr.out", ormqr).matrix().slow_on_cpu(),
-      row("linalg_lstsq.out", lstsq).slow_on_cpu(),
+      row("linalg_lstsq.out", lstsq).matrix().slow_on_cpu(),
   };
 }
 
