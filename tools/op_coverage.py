@@ -62,7 +62,7 @@ def count(some, place):
 
 def summary(group, some):
     note = "" if some[0].is_dense else " (not dense)"
-    anchor = "".join(c for c in group.lower() if c.isalpha() or c in " -").replace(" ", "-")
+    anchor = "".join(c for c in group.lower() if c.isalpha() or c in " -_").replace(" ", "-")
     counts = " | ".join(str(count(some, place) or "") for place in PLACES)
     passed, made = (sum(getattr(overload.tests, what) for overload in some) for what in ("passed", "made"))
     return f"| [{group}](#{anchor}){note} | {counts} | {f'{passed} of {made}' if made else ''} |"

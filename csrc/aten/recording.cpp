@@ -24,7 +24,8 @@ enum Tag : uint64_t {
   kFresh,
   kReplace,
   kUpdate,
-  kDrop
+  kDrop,
+  kStrided
 };
 
 Dims list_param(const c10::IValue& value) {
@@ -213,10 +214,12 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
     read.first_start = add_starts(read.plan);
   }
   hasher_.add(read.base);
+  bool is_contiguous = !row_.reads_layout || tensor.is_contiguous();
+  if (!is_contiguous) hasher_.add(kStrided);
   operands_.push_back(&tensor);
   if (node_ == nullptr) return 0;
   node_->reads.push_back(std::move(read));
-  node_->call.operands.push_back({{element, dims_of(tensor.sizes())}, category});
+  node_->call.operands.push_back({{element, dims_of(tensor.sizes())}, category, is_contiguous});
   return static_cast<int>(node_->call.operands.size()) - 1;
 }
 

@@ -8,6 +8,7 @@ const char* to_string(ErrorCode code) {
     case ErrorCode::Value: return "value";
     case ErrorCode::Type: return "type";
     case ErrorCode::Index: return "index";
+    case ErrorCode::LinAlg: return "linear algebra";
     case ErrorCode::OutOfMemory: return "out of memory";
     case ErrorCode::NotImplemented: return "not implemented";
     case ErrorCode::Unavailable: return "unavailable";

@@ -14,6 +14,7 @@ enum class ErrorCode {
   Value,            // ValueError
   Type,             // TypeError
   Index,            // IndexError
+  LinAlg,           // torch.linalg.LinAlgError: a matrix that cannot be factorized
   OutOfMemory,      // torch.OutOfMemoryError
   NotImplemented,   // NotImplementedError
   Unavailable,      // RuntimeError: no plugin, no device, after fork

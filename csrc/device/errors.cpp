@@ -10,6 +10,7 @@ void rethrow(const Error& error) {
     case ErrorCode::Value: throw c10::ValueError(here, error.message());
     case ErrorCode::Type: throw c10::TypeError(here, error.message());
     case ErrorCode::Index: throw c10::IndexError(here, error.message());
+    case ErrorCode::LinAlg: throw c10::LinAlgError(here, error.message());
     case ErrorCode::OutOfMemory: throw c10::OutOfMemoryError(here, error.message());
     case ErrorCode::NotImplemented: throw c10::NotImplementedError(here, error.message());
     case ErrorCode::InvalidArgument:

@@ -49,6 +49,7 @@ std::string overflow_message(ElementType type);
 struct Operand {
   Type type;
   Category category = Category::Dimensioned;
+  bool is_contiguous = true;  // only told where the row reads layouts
 };
 
 /// One argument of the schema: where its value is found in the lists of the Call.

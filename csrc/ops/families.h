@@ -16,7 +16,10 @@ Table attention_table();        // scaled dot-product attention
 Table convolution_table();      // convolutions, unfold and fold
 Table fft_table();              // Fourier transforms
 Table matmul_table();           // products of matrices and vectors, distances
-Table linalg_table();           // factors and triangular systems of matrices
+Table linalg_table();           // Cholesky factors, triangular systems, small products
+Table linalg_lu_table();        // LU factors, systems, inverses, determinants
+Table linalg_qr_table();        // QR factors, least squares
+Table linalg_eigh_table();      // eigenvalues of Hermitian matrices, matrix exponential
 Table norm_table();             // batch, layer, group, RMS and weight norm
 Table pool_table();             // max and mean of sliding windows
 Table fractional_pool_table();  // max of windows at random steps
@@ -56,6 +59,9 @@ inline const std::vector<Family>& families() {
       {"fft", fft_table},
       {"matmul", matmul_table, true},
       {"linalg", linalg_table, true},
+      {"linalg_lu", linalg_lu_table},
+      {"linalg_qr", linalg_qr_table},
+      {"linalg_eigh", linalg_eigh_table},
       {"norm", norm_table},
       {"pool", pool_table},
       {"fractional_pool", fractional_pool_table},

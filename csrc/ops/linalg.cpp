@@ -4,9 +4,10 @@
 // Note [Slow on a CPU]
 // XLA:CPU makes loops of factors and triangular systems. One float32 matrix of 64x64 / 512x512 takes, in ms on one
 // thread, LAPACK against XLA: the Cholesky factor 0.021 / 2.0 against 0.57 / 69, a system with as many right sides
-// 0.018 / 2.0 against 0.13 / 3.1; the programs are compiled in 1.0 / 3.7 and 0.6 / 2.0 seconds. So a CPU plugin leaves
-// these rows to the host, and runs them only where host ops are errors (torch.tpu.set_host_ops), which the tests do.
-#include "ops/elementwise.h"
+// 0.018 / 2.0 against 0.13 / 3.1, an inverse from a Cholesky factor 0.03 / 1.7 against 0.01 / 5.5; the programs are
+// compiled in 0.3 to 3.7 seconds. So a CPU plugin leaves these rows to the host, and runs them only where host ops are
+// errors (torch.tpu.set_host_ops), which the tests do.
+#include "ops/matrix.h"
 
 namespace tpu::ops {
 
@@ -14,46 +15,6 @@ namespace {
 
 using hlo::Value;
 using hlo::Values;
-
-// ------------------------------------------------------------------------------------------------ shared moves
-
-// The host says no in its own words.
-void expect_factorable(const Context& c, ElementType type) {
-  ElementType real = real_of(type);
-  c.expect(real == ElementType::F32 || real == ElementType::F64, ErrorCode::NotImplemented, c.call().row->name, " of ",
-           torch_name(type));
-}
-
-Dims batch_of(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
-
-Dims matrices(Dims batch, int64_t rows, int64_t columns) {
-  batch.push_back(rows);
-  batch.push_back(columns);
-  return batch;
-}
-
-/// Rows and columns exchanged.
-Value turned(const Value& x) {
-  Dims order;
-  for (int64_t i = 0; i < x.rank(); ++i) order.push_back(i);
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return hlo::transpose(x, order);
-}
-
-Value conjugate(const Value& x) { return is_complex(x.element()) ? hlo::complex(hlo::real(x), -hlo::imag(x)) : x; }
-
-/// Whether an element is in the triangle that has the diagonal.
-Value in_triangle(const Value& x, bool lower) {
-  Type places = {ElementType::S32, x.dims()};
-  Value row = hlo::iota(*x.builder, places, x.rank() - 2), column = hlo::iota(*x.builder, places, x.rank() - 1);
-  return lower ? hlo::ge(row, column) : hlo::le(row, column);
-}
-
-Value diagonal_of(const Value& x) {
-  Type places = {ElementType::S32, x.dims()};
-  Value row = hlo::iota(*x.builder, places, x.rank() - 2), column = hlo::iota(*x.builder, places, x.rank() - 1);
-  return hlo::reduce(hlo::select(hlo::eq(row, column), x, zeros_like(x)), {x.rank() - 1}, hlo::Reducer::Add);
-}
 
 // ------------------------------------------------------------------------------------------------ factors
 
@@ -158,6 +119,20 @@ Values cholesky_solve(Context& c) {
   return {solve(system, true, upper, false, upper ? none : adjoint)};
 }
 
+// From A = L L^H: A^-1 = (L^-1)^H L^-1.
+Values cholesky_inverse(Context& c) {
+  Value self = c.tensor("self");
+  expect_factorable(c, self.element());
+  c.expect(self.rank() >= 2 && self.dims()[static_cast<size_t>(self.rank()) - 2] == self.dims().back(),
+           ErrorCode::NotImplemented, "a factor that is not square");
+  if (self.type.count() == 0) return {self};
+  bool upper = c.flag("upper");
+  Value factor = stacked(self);
+  Value inverse = solve_triangle(factor, identity(c.builder(), factor.type), upper, false, hlo::Transpose::None);
+  Value product = upper ? times(inverse, adjoint(inverse)) : times(adjoint(inverse), inverse);
+  return {hlo::reshape(product, self.dims())};
+}
+
 // ------------------------------------------------------------------------------------------------ small products
 
 // Element i of the three is a[i + 1] b[i + 2] - a[i + 2] b[i + 1].
@@ -195,6 +170,8 @@ Values linear_combination(Context& c) {
 Table linalg_table() {
   return {
       row("linalg_cholesky_ex.L", cholesky_ex).slow_on_cpu(),
+      row("cholesky_inverse", cholesky_inverse).matrix().slow_on_cpu(),
+      row("cholesky_inverse.out", cholesky_inverse).matrix().slow_on_cpu(),
       row("_cholesky_solve_helper", cholesky_solve).matrix().slow_on_cpu(),
       row("linalg_solve_triangular", solve_triangular).matrix().slow_on_cpu(),
       row("linalg_solve_triangular.out", solve_triangular).matrix().slow_on_cpu(),

@@ -42,6 +42,7 @@ struct Row {
   bool is_matrix = false;              // fresh outputs have their columns one after the other, as LAPACK wants matrices
   Spectrum spectrum = Spectrum::None;  // fresh outputs lie as torch's transforms leave them, see transform_order
   bool is_slow_on_cpu = false;         // a CPU plugin leaves it to the host, unless host ops are errors
+  bool reads_layout = false;           // what it gives depends on which operands are contiguous
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -77,6 +78,10 @@ struct Row {
   }
   Row&& slow_on_cpu() && {
     is_slow_on_cpu = true;
+    return std::move(*this);
+  }
+  Row&& by_layout() && {
+    reads_layout = true;
     return std::move(*this);
   }
 };

@@ -119,6 +119,33 @@ const Golden kGoldens[] = {
            .replace({E::F32, {2, 3, 3}})
            .replace({E::S32, {2}});
      }},
+    {"linalg_lu",
+     [](Graph& g) {
+       CallBuilder(g, "linalg_lu_factor_ex.out")
+           .tensor("A", {E::F32, {2, 4, 3}})
+           .param("pivot", Param(true))
+           .param("check_errors", Param(false))
+           .replace({E::F32, {2, 4, 3}})
+           .replace({E::S32, {2, 3}})
+           .replace({E::S32, {2}});
+     }},
+    {"linalg_qr",
+     [](Graph& g) {
+       CallBuilder(g, "linalg_qr.out")
+           .tensor("A", {E::F32, {2, 4, 3}})
+           .param("mode", "reduced")
+           .replace({E::F32, {2, 4, 3}})
+           .replace({E::F32, {2, 3, 3}});
+     }},
+    {"linalg_eigh",
+     [](Graph& g) {
+       CallBuilder(g, "_linalg_eigh.eigenvalues")
+           .tensor("A", {E::F32, {2, 4, 4}})
+           .param("UPLO", "L")
+           .param("compute_v", Param(true))
+           .replace({E::F32, {2, 4}})
+           .replace({E::F32, {2, 4, 4}});
+     }},
     {"norm",
      [](Graph& g) {
        CallBuilder(g, "native_layer_norm")

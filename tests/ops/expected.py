@@ -35,6 +35,29 @@ RANDOM = {
     "svd_lowrank",
 }  # fmt: skip
 
+# Linear algebra beside what stands in OpInfo's own list of it.
+OLD_LINEAR_ALGEBRA = {
+    "cholesky", "cholesky_inverse", "cholesky_solve", "geqrf", "logdet", "lu", "lu_solve", "lu_unpack", "matrix_exp",
+    "ormqr", "pinverse", "qr", "svd", "triangular_solve",
+}  # fmt: skip
+
+# Entries of linear algebra that need an op without a lowering, and that op.
+WITHOUT_LOWERING = {
+    "linalg.cond": "_linalg_svd",
+    "linalg.eig": "linalg_eig",
+    "linalg.eigvals": "_linalg_eigvals",
+    "linalg.ldl_factor": "linalg_ldl_factor_ex",
+    "linalg.ldl_factor_ex": "linalg_ldl_factor_ex",
+    "linalg.ldl_solve": "linalg_ldl_solve",
+    "linalg.matrix_rank": "_linalg_svd",
+    "linalg.pinv": "_linalg_svd",
+    "linalg.pinv.singular": "_linalg_svd",
+    "linalg.svd": "_linalg_svd",
+    "linalg.svdvals": "_linalg_svd",
+    "pinverse": "_linalg_svd",
+    "svd": "_linalg_svd",
+}
+
 _TOLERANCE = {
     torch.float32: (2e-5, 2e-5),
     torch.bfloat16: (2e-2, 2e-2),

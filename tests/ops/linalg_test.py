@@ -167,6 +167,28 @@ def test_cholesky_solve(dtype, upper):
         assert_same(function, torch.randn(*b, dtype=dtype), factor, **tolerance(dtype))
 
 
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cholesky_inverse(dtype, upper):
+    for dims in ((4, 4), (2, 3, 5, 5), (1, 1), (40, 40), (0, 3, 3), (2, 0, 0)):
+        factor = torch.linalg.cholesky(positive(*dims, dtype=dtype), upper=upper)
+
+        def function(x, out):
+            result = torch.cholesky_inverse(x, upper)
+            return result, result.stride() if x.numel() > 0 else (), torch.cholesky_inverse(x, upper, out=out)
+
+        assert_same(function, factor, torch.empty(0, dtype=dtype), **tolerance(dtype))
+
+
+@pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
+def test_old_cholesky():
+    for upper, x in itertools.product((False, True), (positive(2, 4, 4), positive(3, 3, dtype=torch.complex64))):
+        assert_same(lambda x, u=upper: torch.cholesky(x, u), x, **tolerance(x.dtype))
+        assert_same(lambda x, out, u=upper: torch.cholesky(x, u, out=out), x, torch.empty_like(x), **tolerance(x.dtype))
+    assert_same(torch.cholesky, -torch.eye(3))
+    assert_same(torch.cholesky, torch.stack([torch.eye(3), -torch.eye(3)]))
+
+
 def test_gradient_of_solve_triangular():
     def function(a, b):
         a, b = a.detach().requires_grad_(), b.detach().requires_grad_()

@@ -12,10 +12,12 @@ import os
 import expected
 import pytest
 import torch
-from sweep.comparison import check_sample
+from sweep.comparison import check_sample, on_device
 from sweep.gradients import check_gradient, has_gradient
 from sweep.samples import LAYOUTS, largest_laid_out, samples_of
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.definitions.linalg import op_db as linalg_db
+from torch.utils._pytree import tree_flatten
 
 DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64)
 pytestmark = pytest.mark.usefixtures("quiet_host_ops")
@@ -91,3 +93,33 @@ def test_gradient_of_channels_last(op, dtype):
     if arguments is None:
         pytest.skip("no sample of four or five dimensions")
     expecting("gradient of channels_last", op, dtype, lambda: check_gradient(op, arguments))
+
+
+def linear_algebra_cases():
+    names = {op.full_name for op in linalg_db} | expected.OLD_LINEAR_ALGEBRA
+    for op in op_db:
+        if op.full_name in names:
+            yield pytest.param(op, id=op.full_name)
+
+
+@pytest.mark.parametrize("op", linear_algebra_cases())
+def test_linear_algebra_without_the_host(op):
+    """Host kernels off: what a TPU runs where a CPU plugin would call LAPACK. What the sample says is unique is
+    compared."""
+    torch.tpu.set_host_ops("error")  # until the end of the test
+    missing = expected.WITHOUT_LOWERING.get(op.full_name)
+    torch.manual_seed(0)
+    sample = next(iter(op.sample_inputs("cpu", torch.float32, requires_grad=False)))
+    arguments = on_device((sample.input, sample.args, sample.kwargs))
+    if missing is not None:
+        with pytest.raises(NotImplementedError, match=f"aten::{missing}.* has no lowering"):
+            op(arguments[0], *arguments[1], **arguments[2])
+        return
+    unique = sample.output_process_fn_grad
+    wants = tree_flatten(unique(op(sample.input, *sample.args, **sample.kwargs)))[0]
+    gots = tree_flatten(unique(op(arguments[0], *arguments[1], **arguments[2])))[0]
+    assert len(wants) == len(gots)
+    for w, g in zip(wants, gots, strict=True):
+        assert g.device.type == "tpu" and (g.dtype, g.shape) == (w.dtype, w.shape)
+        rtol, atol = expected.tolerance(op.full_name, w.dtype)
+        torch.testing.assert_close(g.cpu(), w, rtol=10 * rtol, atol=10 * atol)
