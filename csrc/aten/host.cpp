@@ -29,8 +29,8 @@ namespace tpu::aten {
 
 namespace {
 
-// Where the host does them it is because the size of their results depends on data, which it must see anyway: no lowering
-// is missing (aten/sized_by_data.cpp has them for a TPU), and they are neither counted nor warned about.
+// Where the host does them it is because the size of their results depends on data, which it must see anyway: no
+// lowering is missing (aten/sized_by_data.cpp has them for a TPU), and they are neither counted nor warned about.
 const std::unordered_set<std::string> kSizedByData = {
     "aten::nonzero",
     "aten::masked_select",

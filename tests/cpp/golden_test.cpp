@@ -241,8 +241,7 @@ const Golden kGoldens[] = {
            .none("generator")
            .replace(kMatrix);
      }},
-    {"distribution",
-     [](Graph& g) { CallBuilder(g, "poisson").tensor("self", kMatrix).none("generator").fresh(); }},
+    {"distribution", [](Graph& g) { CallBuilder(g, "poisson").tensor("self", kMatrix).none("generator").fresh(); }},
     {"upsample",
      [](Graph& g) {
        CallBuilder(g, "upsample_bilinear2d.out")

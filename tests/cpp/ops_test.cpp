@@ -47,8 +47,8 @@ TEST(Rows, NamesAreOverloads) {
     EXPECT_NE(row->lower, nullptr) << name;
     EXPECT_STRNE(row->family, "") << name;
     EXPECT_EQ(find_row(row->name), row) << name;
-    for (const Special& special : row->specials)
-      EXPECT_FALSE(special.values.empty()) << name << " " << special.argument;
+    // No special value: an int argument that is a run-time number, not structure.
+    for (const Special& special : row->specials) EXPECT_TRUE(is_identifier(special.argument)) << name;
   }
   EXPECT_GE(names.size(), 250u);
   EXPECT_EQ(find_row("no_such_op"), nullptr);

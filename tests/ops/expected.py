@@ -70,7 +70,7 @@ _TOLERANCE = {
 # Ops whose float32 result depends on the order of many additions, or whose formula loses digits on both devices.
 _LOOSER = {
     "cdist": 1e-3, "linalg.lstsq": 1e-3, "linalg.pinv": 1e-3, "linalg.matrix_power": 1e-3, "cov": 1e-4,
-    "corrcoef": 1e-4, "linalg.cond": 1e-3, "matrix_exp": 1e-4, "linalg.matrix_exp": 1e-4,
+    "corrcoef": 1e-4, "linalg.cond": 1e-3, "matrix_exp": 2e-3, "linalg.matrix_exp": 2e-3,
     "polygamma": 1e-4, "digamma": 1e-4,
 }  # fmt: skip
 
