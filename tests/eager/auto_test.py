@@ -57,8 +57,10 @@ def test_a_loop_without_end_finds_its_turns():
             y = y - y.mean(1, keepdim=True) + x
         return y
 
-    kept = [turn(1.0) for _ in range(40)]  # 40 turns of 18 ops, no read
+    start = misses()
+    kept = [turn(1.0) for _ in range(40)]  # 40 turns of 18 ops, no read, fewer than TORCH_TPU_SEGMENT_OPS together
     begin = misses()
+    assert begin > start  # it was cut: a turn ended
     kept += [turn(0.5 + i / 100) for i in range(60)]
     assert misses() == begin
     del kept
