@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from oracle import assert_same
+from oracle import assert_same, with_strides
 
 DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 TOLERANCES = {torch.float32: 1e-4, torch.complex64: 1e-4, torch.float64: 1e-11, torch.complex128: 1e-11}
@@ -23,15 +23,6 @@ def tolerance(dtype):
 
 def tensor(*dims, dtype=torch.float32):
     return torch.randn(*dims, dtype=dtype)
-
-
-def with_strides(function):
-    def both(*args):
-        results = function(*args)
-        results = results if isinstance(results, tuple) else (results,)
-        return [(x, x.stride() if x.numel() > 1 else ()) for x in results]
-
-    return both
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

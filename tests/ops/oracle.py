@@ -40,6 +40,17 @@ def assert_same(function, *args, rtol=None, atol=None, zero_signs=True, message=
     compare(got, expected, rtol, atol, zero_signs)
 
 
+def with_strides(function):
+    """`function` with the strides of each result beside it, where they mean something."""
+
+    def both(*args):
+        results = function(*args)
+        results = results if isinstance(results, tuple) else (results,)
+        return [(x, x.stride() if x.numel() > 1 else ()) for x in results]
+
+    return both
+
+
 def assert_values_and_gradients(got, expected, here, wide, dtype, rtol, atol):
     """Results of the device against those that the CPU computed in float64, and then the gradients that a random
     weighting of them gives for the leaves `here` and `wide`."""
