@@ -34,6 +34,20 @@ def chain(device, count):
     return run
 
 
+def record(device, turns=12):
+    """Eight kinds of ops in a chain, in a segment that is followed; what they compute is not part of it."""
+    x, y = torch.rand(64, 64, device=device), torch.rand(64, 64, device=device)
+
+    def run():
+        z = x
+        for _ in range(turns):
+            z = torch.relu(torch.sigmoid(torch.tanh(z) + y) * 1.5 - y)
+            z = torch.exp(z) * y
+        return z
+
+    return run
+
+
 def op(device, function, *shapes, count=200):
     args = [torch.randn(*shape).to(device) for shape in shapes]
 
@@ -71,6 +85,7 @@ def digits_step(device):
 # name, mode of tpu, how often one run does the case, device -> run. Single ops in strict: in auto nobody would want
 # their results, and they would not be computed.
 CASES = [
+    ("record one of 8 kinds, 64x64", "fused", 12 * 8, record),
     ("add 64x64, cached", "strict", 200, lambda d: op(d, torch.add, (64, 64), (64, 64))),
     ("mul by a number, cached", "strict", 200, lambda d: op(d, lambda x: x * 1.5, (64, 64))),
     ("add_ in place", "strict", 200, lambda d: op(d, lambda x, y: x.add_(y), (64, 64), (64, 64))),
@@ -84,20 +99,27 @@ CASES = [
 ]
 
 
+def finish(device, result):
+    """Runs what a case only recorded."""
+    if device == "tpu" and result is not None:
+        result.sum().item()
+
+
 def measure(case, rounds):
     name, mode, per_run, make = case
     torch.tpu.set_mode(mode)
     runs = {device: make(device) for device in ("cpu", "tpu")}
-    for run in runs.values():  # compile, warm up
+    for device, run in runs.items():  # compile, warm up
         for _ in range(4):
-            run()
+            finish(device, run())
     times = {device: [] for device in (*runs, "plugin")}
     for _ in range(rounds):
         times["plugin"].append(torch_tpu._C.plugin_add_us(200))
         for device, run in runs.items():
             begin = time.perf_counter()
-            run()
+            result = run()
             times[device].append((time.perf_counter() - begin) / per_run * 1e6)
+            finish(device, result)
     return f"{name} ({mode})", times
 
 

@@ -181,9 +181,10 @@ def test_a_call_through_a_layer_counts_once():
         assert calls_in(lambda: torch.mm(x, x))["aten::mm.out"] == (1, 0, {torch.bfloat16})
     assert calls_in(lambda: torch.vmap(torch.sin)(x))["aten::sin.out"][0] == 1
     assert calls_in(lambda: torch.func.grad(lambda x: x.sin().sum())(x))["aten::cos.out"][0] == 1
-    mixed = calls_in(lambda: x + x[0])  # add.Tensor goes on as add.out
-    assert mixed["aten::add.out"][0] == 1 and "aten::add.Tensor" not in mixed
-    assert calls_in(lambda: x + x)["aten::add.Tensor"][0] == 1
+    whole = x.int()
+    for work in (lambda: x + x, lambda: x + x[0], lambda: whole + 2.5):  # whether add.Tensor goes on as add.out or not
+        calls = calls_in(work)
+        assert calls["aten::add.out"][0] == 1 and "aten::add.Tensor" not in calls
 
 
 def test_stand_ins_do_not_count():

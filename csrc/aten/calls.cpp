@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "aten/host.h"
+#include "aten/short_way.h"
 #include "aten/tensor.h"
 
 namespace tpu::aten {
@@ -48,6 +49,15 @@ bool is_answered_by_device(const c10::OperatorHandle& op) {
          !op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional);
 }
 
+// What the device answers for: the row, where the overload is one that PyTorch derives from it.
+std::string listed_name(const c10::OperatorHandle& op) {
+  std::string name = host_op_name(op);
+  constexpr std::string_view kNamespace = "aten::";
+  if (!name.starts_with(kNamespace)) return name;
+  std::string_view row = row_behind(name.substr(kNamespace.size()));
+  return row.empty() ? name : concat(kNamespace, row);
+}
+
 const Kind* kind_of(const c10::OperatorName& name) {
   std::lock_guard<std::mutex> lock(counted().mutex);
   auto [known, is_new] = counted().kinds.try_emplace(name);
@@ -55,7 +65,7 @@ const Kind* kind_of(const c10::OperatorName& name) {
   std::optional<c10::OperatorHandle> op = c10::Dispatcher::singleton().findSchema(name);
   if (op && is_answered_by_device(*op))
     known->second = std::make_unique<const Kind>(
-        Kind{host_op_name(*op), name.name, op->schema().arguments().size(), op->schema().returns().size()});
+        Kind{listed_name(*op), name.name, op->schema().arguments().size(), op->schema().returns().size()});
   return known->second.get();
 }
 

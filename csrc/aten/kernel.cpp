@@ -170,10 +170,56 @@ bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
   return changed;
 }
 
+// Who records the call; null when it runs at once.
+engine::Recorder* recorder_for(engine::Device& device, const Recording& recording) {
+  engine::Recorder* recorder = engine::recorder_of(device);
+  bool is_state = recorder != nullptr && recorder->is_in_step() && recording.arguments().inputs.empty();
+  return is_state ? nullptr : recorder;
+}
+
+at::Tensor new_tensor(engine::Device& device, const graph::Output& output, engine::ValueRef value) {
+  Dims strides;
+  if (!output.permutation.empty()) strides = strides_of(output.logical.dims, output.permutation);
+  return make_tensor(device, scalar_type_of(output.logical.element), list_of(output.logical.dims), list_of(strides),
+                     std::move(value));
+}
+
 }  // namespace
 
-const Signature& Kernel::signature(const c10::OperatorHandle& op) {
-  std::call_once(once_, [&] { signature_ = std::make_unique<Signature>(op.schema(), row_); });
+void Kernel::prepare() const {
+  device::ensure_started();
+  follow_global_settings(row_.contracts);
+}
+
+bool Kernel::run_known(Recording& recording, at::Tensor& fresh) const {
+  if (recording.device() == nullptr) return false;
+  engine::Device& device = *recording.device();
+  engine::Recorder* recorder = recorder_for(device, recording);
+  Hash128 key = recording.key();
+  if (recorder != nullptr) key = engine::description_key(key);
+  engine::Plan* plan = engine::find_plan(key);
+  if (plan == nullptr || plan->outputs.size() != 1) return false;
+  const graph::Output& output = plan->outputs[0];
+  const at::Tensor* target = recording.targets()[static_cast<size_t>(output.result)];
+  if (target != nullptr && output.resized) return false;
+  if (log::level() >= 5) log::write(5, concat("call ", plan->name));
+  engine::ValueRef value;
+  if (recorder != nullptr)
+    recorder->record(*plan, key, recording.arguments(), {&value, 1});
+  else
+    engine::run(*plan, device, recording.arguments(), {&value, 1});
+  if (target != nullptr)
+    cell_of(*target).store(std::move(value));
+  else
+    fresh = new_tensor(device, output, std::move(value));
+  return true;
+}
+
+const Signature& Kernel::make_signature(const c10::OperatorHandle& op) {
+  std::call_once(once_, [&] {
+    signature_ = std::make_unique<Signature>(op.schema(), row_);
+    known_.store(signature_.get(), std::memory_order_release);
+  });
   return *signature_;
 }
 
@@ -205,8 +251,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
       value = placed_indices(value, (*stack)[first].toTensor());
   }
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, signature.slots.size());
-  device::ensure_started();
-  follow_global_settings(row_.contracts);
+  prepare();
 
   std::optional<Recording> recording;
   recording.emplace(row_, signature, nullptr);
@@ -217,8 +262,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.reset();
     return run_on_host(op, stack, /*has_lowering=*/true);
   }
-  engine::Recorder* recorder = engine::recorder_of(device);
-  if (recorder != nullptr && recorder->is_in_step() && recording->arguments().inputs.empty()) recorder = nullptr;
+  engine::Recorder* recorder = recorder_for(device, *recording);
   Hash128 key = recording->key();
   if (recorder != nullptr) key = engine::description_key(key);
   engine::Plan* plan = engine::find_plan(key);
@@ -299,11 +343,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
       else
         returned[r] = at::Tensor();
     } else {
-      const graph::Output& output = plan->outputs[made[r] - 1];
-      Dims strides;
-      if (!output.permutation.empty()) strides = strides_of(output.logical.dims, output.permutation);
-      returned[r] = make_tensor(device, scalar_type_of(output.logical.element), list_of(output.logical.dims),
-                                list_of(strides), std::move(outputs[made[r] - 1]));
+      returned[r] = new_tensor(device, plan->outputs[made[r] - 1], std::move(outputs[made[r] - 1]));
     }
   }
   recording.reset();

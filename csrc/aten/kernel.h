@@ -5,6 +5,7 @@
 #include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -18,14 +19,26 @@ class Kernel final : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack);
 
+  /// `op` is the same in all calls.
+  const Signature& signature(const c10::OperatorHandle& op) {
+    const Signature* known = known_.load(std::memory_order_acquire);
+    return known != nullptr ? *known : make_signature(op);
+  }
+  /// Before the walk over a call's arguments.
+  void prepare() const;
+  /// The end of a call with one result of which `recording` has walked over all arguments, when its plan is known: it
+  /// is in its target then, or in `fresh`. False, and nothing was done, when the call has to be made in full.
+  bool run_known(Recording& recording, at::Tensor& fresh) const;
+
  private:
-  const Signature& signature(const c10::OperatorHandle& op);
+  const Signature& make_signature(const c10::OperatorHandle& op);
   void call(const c10::OperatorHandle& op, c10::Stack* stack);
   void call_without_lowering(const c10::OperatorHandle& op, c10::Stack* stack, const engine::Device& device);
 
   const ops::Row& row_;
   std::once_flag once_;
   std::unique_ptr<Signature> signature_;
+  std::atomic<const Signature*> known_{nullptr};  // call_once alone costs as much as a hash
 };
 
 /// A row called by our own kernels, around the dispatcher. Rows that are only called so are listed in register.cpp.

@@ -194,31 +194,33 @@ void Recording::add_argument(const Slot& slot, ops::Argument::Kind kind, int ind
 int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
   ElementType element = element_of(tensor.scalar_type());
   engine::ValueRef value = value_under(tensor, element);
-  graph::Read read;
-  uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(category) << 16;
-  read.conjugates = tensor.is_conj();
-  read.negates = tensor.is_neg();
-  facts |= static_cast<uint64_t>(read.conjugates) << 20 | static_cast<uint64_t>(read.negates) << 21;
+  uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(category) << 16 |
+                   static_cast<uint64_t>(tensor.is_conj()) << 20 | static_cast<uint64_t>(tensor.is_neg()) << 21;
+  std::optional<graph::Read> read;  // made on a hit only where a view has to be planned
+  int base = -1;
   if (value && same_shape_whole(*value, tensor, element)) {
     hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24);
     for (int64_t size : tensor.sizes()) hasher_.add(size);
-    if (node_ != nullptr) read.plan = graph::plan_view(value->type(), view_of(tensor));
-    read.base = add_input(std::move(value));
+    if (node_ != nullptr) read.emplace().plan = graph::plan_view(value->type(), view_of(tensor));
+    base = add_input(std::move(value));
   } else {
     graph::View view = view_of(tensor);
     // An unset storage reads as zeros, which the program makes itself.
-    read.plan = graph::plan_view(value ? value->type() : flat_type(tensor, element), view);
+    read.emplace().plan = graph::plan_view(value ? value->type() : flat_type(tensor, element), view);
     hasher_.add((value ? kView : kUnset) | facts);
-    graph::add_to(hasher_, read.plan);
-    read.base = value ? add_input(std::move(value)) : -1;
-    read.first_start = add_starts(read.plan);
+    graph::add_to(hasher_, read->plan);
+    base = value ? add_input(std::move(value)) : -1;
+    read->first_start = add_starts(read->plan);
   }
-  hasher_.add(read.base);
+  hasher_.add(base);
   bool is_contiguous = !row_.reads_layout || tensor.is_contiguous();
   if (!is_contiguous) hasher_.add(kStrided);
   operands_.push_back(&tensor);
   if (node_ == nullptr) return 0;
-  node_->reads.push_back(std::move(read));
+  read->base = base;
+  read->conjugates = tensor.is_conj();
+  read->negates = tensor.is_neg();
+  node_->reads.push_back(std::move(*read));
   node_->call.operands.push_back({{element, dims_of(tensor.sizes())}, category, is_contiguous});
   return static_cast<int>(node_->call.operands.size()) - 1;
 }
@@ -318,48 +320,51 @@ void Recording::add_write(graph::Write write, std::optional<Type> target, std::o
   node_->call.target_elements.push_back(element);
 }
 
-void Recording::add_target(const Slot& slot, const Result& result, const at::Tensor& tensor) {
+void Recording::add_target(const Result& result, const at::Tensor& tensor) {
   targets_.push_back(&tensor);
-  graph::Write write;
   if (!tensor.defined()) {
     hasher_.add(kDrop);
+    if (node_ == nullptr) return;
+    graph::Write write;
     write.kind = graph::Write::Kind::Drop;
-    if (node_ != nullptr) add_write(std::move(write), std::nullopt, std::nullopt);
-    return;
+    return add_write(std::move(write), std::nullopt, std::nullopt);
   }
   ElementType element = element_of(tensor.scalar_type());
   engine::Cell& cell = cell_of(tensor);
   engine::ValueRef old = cell.load();
-  write.resizes = result.resizes;
   int at = -1;
   for (size_t i = 0; i < inputs_.size() && old; ++i)
     if (inputs_[i] == old.get()) at = static_cast<int>(i);
   uint64_t facts = static_cast<uint64_t>(element) << 8 | static_cast<uint64_t>(result.resizes) << 16;
+  std::optional<graph::Write> write;  // made on a hit only where a view has to be planned
   if (std::optional<Dims> order = storage_order(tensor)) {
-    write.kind = graph::Write::Kind::Replace;
-    write.permutation = *order;
     hasher_.add(kReplace | facts | static_cast<uint64_t>(tensor.dim()) << 24 |
                 static_cast<uint64_t>(order->size()) << 32);
     for (int64_t size : tensor.sizes()) hasher_.add(size);
     for (int64_t dim : *order) hasher_.add(dim);
-    write.donor = at;
+    if (node_ != nullptr) {
+      write.emplace().kind = graph::Write::Kind::Replace;
+      write->permutation = *order;
+    }
   } else {
-    write.kind = graph::Write::Kind::Update;
-    write.plan = graph::plan_view(old ? old->type() : flat_type(tensor, element), view_of(tensor));
+    write.emplace().kind = graph::Write::Kind::Update;
+    write->plan = graph::plan_view(old ? old->type() : flat_type(tensor, element), view_of(tensor));
     // The view is the whole Value although not the whole storage does not happen: a Value is as long as its storage.
     hasher_.add(kUpdate | facts | static_cast<uint64_t>(static_cast<bool>(old)) << 24);
-    graph::add_to(hasher_, write.plan);
+    graph::add_to(hasher_, write->plan);
     if (old) at = add_input(old);
-    write.base = write.donor = at;
-    write.first_start = add_starts(write.plan);
+    write->base = at;
+    write->first_start = add_starts(write->plan);
   }
   hasher_.add(at);
   if (at >= 0) donors_[static_cast<size_t>(at)] = &cell;
   if (node_ == nullptr) return;
-  write.type = {element, dims_of(tensor.sizes())};
+  write->donor = at;
+  write->resizes = result.resizes;
+  write->type = {element, dims_of(tensor.sizes())};
   bool is_sized = !result.resizes || tensor.numel() > 0;
-  add_write(std::move(write), is_sized ? std::optional<Type>(write.type) : std::nullopt, element);
-  (void)slot;
+  std::optional<Type> target = is_sized ? std::optional<Type>(write->type) : std::nullopt;
+  add_write(std::move(*write), std::move(target), element);
 }
 
 Dims Recording::pointwise_order() const {
@@ -466,11 +471,12 @@ Dims Recording::order_of(const Dims& dims) const {
 
 void Recording::add_fresh(c10::ArrayRef<c10::IValue> arguments) {
   targets_.push_back(nullptr);
-  graph::Write write;
-  write.permutation = row_.spectrum == ops::Spectrum::None ? fresh_order() : transform_order(arguments);
-  hasher_.add(kFresh | static_cast<uint64_t>(write.permutation.size()) << 8);
-  for (int64_t dim : write.permutation) hasher_.add(dim);
+  Dims order = row_.spectrum == ops::Spectrum::None ? fresh_order() : transform_order(arguments);
+  hasher_.add(kFresh | static_cast<uint64_t>(order.size()) << 8);
+  for (int64_t dim : order) hasher_.add(dim);
   if (node_ == nullptr) return;
+  graph::Write write;
+  write.permutation = std::move(order);
   add_write(std::move(write), std::nullopt, std::nullopt);
 }
 
@@ -481,16 +487,23 @@ void Recording::results(c10::ArrayRef<c10::IValue> arguments) {
       continue;
     }
     auto at = static_cast<size_t>(result.argument);
-    const Slot& slot = signature_.slots[at];
     if (result.is_list) {
-      for (const c10::IValue& item : arguments[at].toListRef()) add_target(slot, result, item.toTensor());
+      for (const c10::IValue& item : arguments[at].toListRef()) add_target(result, item.toTensor());
     } else if (arguments[at].isNone()) {
       static const at::Tensor undefined;
-      add_target(slot, result, undefined);
+      add_target(result, undefined);
     } else {
-      add_target(slot, result, arguments[at].toTensor());
+      add_target(result, arguments[at].toTensor());
     }
   }
+}
+
+void Recording::result(const at::Tensor* target) {
+  const Result& result = signature_.results[0];
+  if (target == nullptr)
+    add_fresh({});
+  else
+    add_target(result, *target);
 }
 
 }  // namespace tpu::aten

@@ -27,6 +27,8 @@ class Recording {
   void param(const Slot& slot, const c10::IValue& value);
   /// After all slots: where the results go. `arguments` are those of the slots.
   void results(c10::ArrayRef<c10::IValue> arguments);
+  /// The same where there is one: it goes into `target`, or into a new tensor without one.
+  void result(const at::Tensor* target);
 
   /// The device of the operands; null while none was seen.
   engine::Device* device() const { return device_; }
@@ -46,7 +48,7 @@ class Recording {
   void add_scalar(const Slot& slot, const ops::Scalar& scalar, ElementType element, ops::Category category);
   int add_starts(const graph::ViewPlan& plan);
   void add_argument(const Slot& slot, ops::Argument::Kind kind, int index);
-  void add_target(const Slot& slot, const Result& result, const at::Tensor& tensor);
+  void add_target(const Result& result, const at::Tensor& tensor);
   void add_write(graph::Write write, std::optional<Type> target, std::optional<ElementType> element);
   void add_fresh(c10::ArrayRef<c10::IValue> arguments);
   /// The order that TensorIterator finds for the operands.

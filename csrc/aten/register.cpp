@@ -7,6 +7,7 @@
 
 #include "aten/host.h"
 #include "aten/kernel.h"
+#include "aten/short_way.h"
 #include "aten/tensor.h"
 
 namespace tpu::aten {
@@ -57,7 +58,7 @@ void register_rows() {
   static auto* library =
       new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   for (const ops::Row* row : ops::all_rows()) {
-    if (is_called_by_us(row->name)) continue;
+    if (is_called_by_us(row->name) || add_short_ways(*library, *row)) continue;
     library->impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
   }
 }

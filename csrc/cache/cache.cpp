@@ -32,7 +32,11 @@ void Cache::keep(std::shared_ptr<Entry> entry) {
   uses_.push_front(entry->key);
   Hash128 key = entry->key;
   slots_[key] = Slot{std::move(entry), uses_.begin()};
-  while (slots_.size() > capacity_) {
+  shrink(capacity_);
+}
+
+void Cache::shrink(size_t size) {
+  while (slots_.size() > size) {
     slots_.erase(uses_.back());
     uses_.pop_back();
     ++stats_.evictions;
@@ -64,6 +68,8 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
     flight->entry = make();
     flight->entry->key = key;
   } catch (...) { flight->error = std::current_exception(); }
+  bool is_program = !flight->error && flight->entry->origin != Entry::Origin::Lowered;
+  bool is_crowded = is_program && programs_.fetch_add(1) % kPrograms == kPrograms - 1 && is_crowded_();
   std::lock_guard<std::mutex> lock(mutex_);
   flight->done = true;
   flights_.erase(key);
@@ -72,6 +78,7 @@ std::shared_ptr<Entry> Cache::fetch(const Hash128& key, const std::function<std:
   if (flight->entry->origin == Entry::Origin::Compiled) ++stats_.compiles;
   if (flight->entry->origin == Entry::Origin::Disk) ++stats_.disk_hits;
   stats_.compile_seconds += flight->entry->compile_seconds;
+  if (is_crowded) shrink(slots_.size() / 2);
   keep(flight->entry);
   return flight->entry;
 }

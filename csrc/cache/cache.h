@@ -10,9 +10,11 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
+#include "cache/mappings.h"
 #include "pjrt/executable.h"
 
 namespace tpu::cache {
@@ -47,7 +49,11 @@ struct Stats {
 /// Thread-safe. Entries are shared: one that is evicted lives on while somebody runs it.
 class Cache {
  public:
-  explicit Cache(size_t capacity) : capacity_(capacity) {}
+  /// At most `capacity` entries. Every kPrograms programs `is_crowded` is asked; then the half that was not used lately
+  /// leaves.
+  explicit Cache(size_t capacity, std::function<bool()> is_crowded = mappings_are_scarce)
+      : capacity_(capacity), is_crowded_(std::move(is_crowded)) {}
+  static constexpr int64_t kPrograms = 64;
 
   /// The entry of `key`; when there is none, `make` makes it, outside the lock and once even if several threads ask. An
   /// error of `make` goes to every thread that waited for it and leaves no entry.
@@ -81,8 +87,11 @@ class Cache {
 
   std::shared_ptr<Entry> touch(const Hash128& key);
   void keep(std::shared_ptr<Entry> entry);
+  void shrink(size_t size);
 
   const size_t capacity_;
+  const std::function<bool()> is_crowded_;
+  std::atomic<int64_t> programs_{0};  // ever kept
   mutable std::mutex mutex_;
   std::condition_variable landed_;
   std::unordered_map<Hash128, Slot> slots_;

@@ -163,6 +163,21 @@ std::vector<uint64_t> Segment::lines() const {
   return lines;
 }
 
+void Segment::clear() {
+  ops.clear();
+  bases.clear();
+  inputs.clear();
+  results.clear();
+  origins.clear();
+  starts.clear();
+  scalars.clear();
+  random.clear();
+  bytes = 0;
+  prefix = {};
+  news = 0;
+  is_news = true;
+}
+
 int Recorder::result_number(const Value& value) const {
   bool is_own = value.is_pending() && value.recorder() == this && value.number() < segment_.results.size() &&
                 segment_.results[value.number()].get() == &value;
@@ -250,7 +265,10 @@ void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true); }
 
 void Recorder::cut(bool is_boundary, bool is_step) {
   Turn turn(running_);
-  Segment segment;
+  struct Emptied {
+    Segment& segment;
+    ~Emptied() { segment.clear(); }
+  } emptied{run_};
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (is_boundary) {
@@ -258,7 +276,7 @@ void Recorder::cut(bool is_boundary, bool is_step) {
       is_step_ = is_step;
     }
     if (segment_.ops.empty()) return;
-    std::swap(segment, segment_);
+    std::swap(run_, segment_);
     segment_.number = ++segments;
     if (paths_.size() > kMostSteps) {
       paths_.clear();
@@ -266,7 +284,7 @@ void Recorder::cut(bool is_boundary, bool is_step) {
     }
     step_ = &paths_.root();
   }
-  run(segment);
+  run(run_);
 }
 
 void Recorder::cut_for(const Value& value) {
@@ -316,8 +334,9 @@ void Recorder::run(Segment& segment) {
       run_one_by_one(segment);
     }
   }
+  // What only the segment holds is never read.
   for (const ValueRef& result : segment.results)
-    if (result && result->is_pending()) result->become(failure ? *failure : never);
+    if (result && result->holders() > 1 && result->is_pending()) result->become(failure ? *failure : never);
 }
 
 // One op is the program of mode strict.

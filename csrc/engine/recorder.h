@@ -83,6 +83,8 @@ struct Segment {
   graph::Graph graph(const std::vector<bool>& wanted) const;
   /// Where its ops were recorded.
   std::vector<uint64_t> lines() const;
+  /// Lets go of everything but the memory of its lists.
+  void clear();
 
   Hash128 prefix;       // of the ops and how they hang together
   uint64_t number = 0;  // of the segment in this process
@@ -142,6 +144,7 @@ class Recorder {
   std::atomic<bool> is_step_{false};  // since begin_step()
   std::optional<Error> error_;        // the first that nobody was told of
   std::mutex running_;                // one segment at a time: those before it are done
+  Segment run_;                       // that one, else empty: two segments' lists are used in turns; under running_
   Choice choice_;                     // under running_
 };
 

@@ -80,8 +80,8 @@ void check_scalar(const graph::ScalarUse& use, const ops::Scalar& scalar) {
   // A double beyond int64 has no integer to wrap to, whoever gave it.
   bool is_lost =
       is_integral(use.wanted) && scalar.kind == ops::Scalar::Kind::Double && !(std::abs(scalar.real) < 0x1p63);
-  check(!is_lost && (!use.is_exact || ops::fits(scalar, use.wanted)), ErrorCode::InvalidArgument,
-        ops::overflow_message(use.wanted));
+  if (is_lost || (use.is_exact && !ops::fits(scalar, use.wanted))) [[unlikely]]
+    fail(ErrorCode::InvalidArgument, ops::overflow_message(use.wanted));
 }
 
 // The scalars that the program reads of one vector, packed in its type; what it does not read stays zero.

@@ -66,6 +66,12 @@ hlo::Values with_dtype(Context& c) {
   ElementType type = asked_type(c, c.type(*operand).element);
   return {hlo::convert(plain(c)[0], type)};
 }
+// In the type of what is multiplied.
+template <hlo::Values (*plain)(Context&), const char* const* operand>
+hlo::Values rounded(Context& c) {
+  return {hlo::convert(plain(c)[0], c.type(*operand).element)};
+}
+constexpr const char* kMat = "mat";
 constexpr const char* kSelf = "self";
 constexpr const char* kMat1 = "mat1";
 constexpr const char* kBatch1 = "batch1";
@@ -357,19 +363,19 @@ Row distance(const char* name, Lower lower) { return row(name, lower).special("p
 
 Table matmul_table() {
   return {
-      row("mm.out", mm),
+      row("mm.out", rounded<mm, &kSelf>),
       row("mm.dtype", with_dtype<mm, &kSelf>),
       row("mm.dtype_out", with_dtype<mm, &kSelf>),
-      row("bmm.out", bmm),
+      row("bmm.out", rounded<bmm, &kSelf>),
       row("bmm.dtype", with_dtype<bmm, &kSelf>),
       row("bmm.dtype_out", with_dtype<bmm, &kSelf>),
-      scaled("addmm.out", addmm),
+      scaled("addmm.out", rounded<addmm, &kMat1>),
       scaled("addmm.dtype", with_dtype<addmm, &kMat1>),
       scaled("addmm.dtype_out", with_dtype<addmm, &kMat1>),
-      scaled("baddbmm.out", baddbmm),
+      scaled("baddbmm.out", rounded<baddbmm, &kBatch1>),
       scaled("baddbmm.dtype", with_dtype<baddbmm, &kBatch1>),
       scaled("baddbmm.dtype_out", with_dtype<baddbmm, &kBatch1>),
-      scaled("addmv.out", addmv),
+      scaled("addmv.out", rounded<addmv, &kMat>),
       scaled("addbmm", addbmm),
       scaled("addbmm.out", addbmm),
       scaled("addbmm_", addbmm),

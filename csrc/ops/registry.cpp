@@ -75,11 +75,9 @@ std::map<std::string, int64_t> row_programs() {
   return programs().counts;
 }
 
-Row functional_form(const Row& row, const char* name) {
+Row functional_form(const Row& row) {
   Row functional = row;
-  functional.name = name;
-  functional.name_hash = hash_of(name);
-  functional.is_pointwise = true;
+  functional.name_hash = hash_of(concat(row.name, " functional").c_str());
   return functional;
 }
 

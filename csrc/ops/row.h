@@ -95,9 +95,9 @@ using Table = std::vector<Row>;
 const std::vector<const Row*>& all_rows();
 /// `family: name` of rows whose overload an earlier row has already; a test expects none.
 const std::vector<std::string>& duplicate_rows();
-/// The same op under the name of its functional overload, whose fresh output keeps its operands' memory format. Not in
-/// the registry.
-Row functional_form(const Row& row, const char* name);
+/// An `.out` row as its functional overload, whose result is a new tensor: the same in all but the key. Not in the
+/// registry.
+Row functional_form(const Row& row);
 /// Counts a program that the row is in, compiled or loaded.
 void count_program(const Row& row);
 /// In how many programs of this process each row is; rows that are in none are not listed. Tests ask which rows they

@@ -2,6 +2,7 @@
 #include "cache/cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -41,6 +42,37 @@ std::vector<std::string> names(const Cache& cache) {
 }
 
 using Names = std::vector<std::string>;
+
+TEST(Cache, GivesUpTheOlderHalfWhenThereIsNoRoom) {
+  int asked = 0;
+  Cache cache(8192, [&] { return ++asked == 2; });
+  Maker maker{cache};
+  for (uint64_t i = 0; i < 2 * Cache::kPrograms - 1; ++i) maker.fetch(i);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(cache.stats().evictions, 0);
+  uint64_t generation = cache.generation();
+  maker.fetch(1000);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(cache.stats().evictions, Cache::kPrograms);  // of 127, 63 stay
+  EXPECT_GT(cache.generation(), generation);
+  EXPECT_EQ(cache.find(key(0)), nullptr);
+  EXPECT_NE(cache.find(key(2 * Cache::kPrograms - 2)), nullptr);
+  EXPECT_NE(cache.find(key(1000)), nullptr);
+}
+
+TEST(Cache, CountsTheMappingsOfTheProcess) {
+  size_t before = mapping_count();
+  if (before == 0) GTEST_SKIP() << "no /proc/self/maps here";
+  constexpr size_t kPage = 4096;
+  std::vector<void*> pages;
+  for (int i = 0; i < 64; ++i) {  // alternating rights, so that neighbours are not merged
+    void* page = mmap(nullptr, kPage, i % 2 == 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    pages.push_back(page);
+  }
+  EXPECT_GE(mapping_count(), before + 32);
+  for (void* page : pages) munmap(page, kPage);
+}
 
 TEST(Cache, MakesOnceAndFindsAgain) {
   Cache cache(8);
