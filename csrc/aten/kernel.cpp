@@ -16,6 +16,7 @@
 #include "engine/journal.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
+#include "ops/name.h"
 
 namespace tpu::aten {
 
@@ -279,7 +280,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
                                  : engine::make_plan(key, device, graph, engine::capture_line());
     } catch (Error& error) {
       if (error.code() == ErrorCode::NotImplemented && has_host_kernel(op)) {
-        log::at(3, "aten::", row_.name, " goes to the host: ", error.message());
+        log::at(3, ops::full_name(row_.name), " goes to the host: ", error.message());
         host_calls().add(key);
         recording.reset();
         return call_without_lowering(op, stack, device);
@@ -355,7 +356,7 @@ RowCall::RowCall(const ops::Row& row)
     : kernel_(row), op_([&] {
         std::string_view full = row.name;
         size_t dot = full.find('.');
-        std::string base = concat("aten::", full.substr(0, dot));
+        std::string base = ops::full_name(full.substr(0, dot));
         std::string overload(dot == full.npos ? "" : full.substr(dot + 1));
         return c10::Dispatcher::singleton().findSchemaOrThrow(base.c_str(), overload.c_str());
       }()) {}

@@ -6,6 +6,7 @@
 #include "aten/types.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
+#include "ops/name.h"
 
 namespace tpu::aten {
 
@@ -152,15 +153,16 @@ engine::Arguments Recording::arguments() const {
 
 void Recording::use_device(const Slot& slot, const at::Tensor& tensor) {
   if (!is_tpu(tensor)) [[unlikely]]  // not check(), which would make the strings for every operand
-    fail(ErrorCode::InvalidArgument, "aten::", row_.name,
+    fail(ErrorCode::InvalidArgument, ops::full_name(row_.name),
          ": Expected all tensors to be on the same device, but found at least two devices, ",
          device_ != nullptr ? concat("tpu:", device_->ordinal()) : std::string("tpu"), " and ", tensor.device().str(),
          "! (argument '", slot.name, "')");
   engine::Device& device = cell_of(tensor).device();
   if (device_ == nullptr) device_ = &device;
-  check(device_ == &device, ErrorCode::InvalidArgument, "aten::", row_.name,
-        ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(),
-        " and tpu:", device.ordinal(), "! (argument '", slot.name, "')");
+  if (device_ != &device) [[unlikely]]
+    fail(ErrorCode::InvalidArgument, ops::full_name(row_.name),
+         ": Expected all tensors to be on the same device, but found at least two devices, tpu:", device_->ordinal(),
+         " and tpu:", device.ordinal(), "! (argument '", slot.name, "')");
 }
 
 int Recording::add_input(engine::ValueRef value) {

@@ -55,11 +55,14 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
 void register_rows() {
   // Lives as long as the process: destroying it would take the kernels away from tensors that outlive this library's
   // statics.
-  static auto* library =
-      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  auto make = [](const char* name) {
+    return new torch::Library(torch::Library::IMPL, name, c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  };
+  static torch::Library *aten = make("aten"), *own = make("torch_tpu");
   for (const ops::Row* row : ops::all_rows()) {
-    if (is_called_by_us(row->name) || add_short_ways(*library, *row)) continue;
-    library->impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
+    torch::Library& library = std::string_view(row->name).starts_with("torch_tpu::") ? *own : *aten;
+    if (is_called_by_us(row->name) || add_short_ways(library, *row)) continue;
+    library.impl(row->name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(*row)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "graph/graph.h"
 #include "ops/elementwise.h"
+#include "ops/name.h"
 #include "ops/promotion.h"
 
 namespace tpu::graph {
@@ -100,7 +101,7 @@ Value bind_result(Value result, const Write& write, const ops::Call& call, const
     result = hlo::convert(result, write.type.element);
     output.logical.element = write.type.element;
     if (result.dims() != write.type.dims) {
-      check(write.resizes, ErrorCode::InvalidArgument, "aten::", call.row->name, ": output with shape ",
+      check(write.resizes, ErrorCode::InvalidArgument, ops::full_name(call.row->name), ": output with shape ",
             to_string(write.type.dims), " doesn't match the broadcast shape ", to_string(result.dims()));
       output.resized = true;
       output.stored = result.type;
@@ -160,7 +161,7 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
     Values values = node.call.row->lower(context);
-    check(values.size() == node.writes.size(), ErrorCode::Internal, "aten::", node.call.row->name,
+    check(values.size() == node.writes.size(), ErrorCode::Internal, ops::full_name(node.call.row->name),
           ": the lowering gave ", values.size(), " results, the schema has ", node.writes.size());
     for (size_t k = 0; k < values.size(); ++k) {
       size_t number = bases.size() - graph.inputs.size();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/name.h"
 #include "ops/philox.h"
 #include "ops/promotion.h"
 
@@ -17,7 +18,7 @@ const Argument* Call::find(const char* name) const {
 
 const Argument& Call::argument(const char* name) const {
   const Argument* found = find(name);
-  check(found != nullptr, ErrorCode::Internal, "aten::", row->name, " has no argument '", name, "'");
+  check(found != nullptr, ErrorCode::Internal, full_name(row->name), " has no argument '", name, "'");
   return *found;
 }
 
@@ -38,7 +39,7 @@ std::string to_string(const Call& call) {
     const Type& type = call.operands[static_cast<size_t>(index)].type;
     return concat(torch_name(type.element), to_string(type.dims));
   };
-  std::string text = concat("aten::", call.row->name, "(");
+  std::string text = concat(full_name(call.row->name), "(");
   bool first = true;
   for (const Argument& argument : call.arguments) {
     if (argument.kind == Argument::Kind::None) continue;
@@ -77,7 +78,7 @@ bool Context::is_scalar(const char* name) const {
 hlo::Value Context::tensor(const char* name) {
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::Scalar) return scalar(name, type(name).element);
-  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is no tensor");
   return sources_.operands[static_cast<size_t>(argument.index)];
 }
@@ -99,7 +100,7 @@ hlo::Values Context::tensors(const char* name) {
 Type Context::type(const char* name) const {
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::Scalar) return {call_.scalar_elements[static_cast<size_t>(argument.index)], {}};
-  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is no tensor");
   return call_.operands[static_cast<size_t>(argument.index)].type;
 }
@@ -107,7 +108,7 @@ Type Context::type(const char* name) const {
 Category Context::category(const char* name) const {
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::Scalar) return call_.scalar_categories[static_cast<size_t>(argument.index)];
-  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Tensor, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is no tensor");
   return call_.operands[static_cast<size_t>(argument.index)].category;
 }
@@ -133,7 +134,7 @@ std::string overflow_message(ElementType type) {
 
 hlo::Value Context::scalar(const char* name, ElementType type) {
   const Argument& argument = call_.argument(name);
-  check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is no number");
   auto index = static_cast<size_t>(argument.index);
   if (!call_.structural[index]) return sources_.take_scalar(argument.index, type);
@@ -159,7 +160,7 @@ std::optional<double> Context::known(const char* name) const {
 
 Scalar::Kind Context::scalar_kind(const char* name) const {
   const Argument& argument = call_.argument(name);
-  check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Scalar, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is no number");
   return call_.scalars[static_cast<size_t>(argument.index)].kind;
 }
@@ -168,7 +169,7 @@ const Param& Context::param(const char* name) const {
   static const Param none;
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::None) return none;
-  check(argument.kind == Argument::Kind::Param, ErrorCode::Internal, "aten::", call_.row->name, ": argument '", name,
+  check(argument.kind == Argument::Kind::Param, ErrorCode::Internal, full_name(call_.row->name), ": argument '", name,
         "' is not structural");
   return call_.params[static_cast<size_t>(argument.index)];
 }
@@ -177,7 +178,7 @@ namespace {
 template <class T>
 T param_as(const Param& param, const Call& call, const char* name) {
   const T* value = std::get_if<T>(&param);
-  check(value != nullptr, ErrorCode::Internal, "aten::", call.row->name, ": argument '", name, "' is ",
+  check(value != nullptr, ErrorCode::Internal, full_name(call.row->name), ": argument '", name, "' is ",
         to_string(param), ", not of the kind the lowering reads");
   return *value;
 }
@@ -198,7 +199,7 @@ std::optional<int64_t> Context::optional_integer(const char* name) const {
 
 double Context::number(const char* name) const {
   std::optional<double> value = known(name);
-  check(value.has_value(), ErrorCode::Internal, "aten::", call_.row->name, ": the row must declare '", name,
+  check(value.has_value(), ErrorCode::Internal, full_name(call_.row->name), ": the row must declare '", name,
         "' constant");
   return *value;
 }

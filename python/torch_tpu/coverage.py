@@ -112,10 +112,10 @@ def _family_of_base() -> dict[str, str]:
 def group_of(name: str) -> tuple[str, bool]:
     """The family of its row, or of a sibling's row, or what its name says (another library's: that library); and
     whether it is an op of dense tensors."""
-    if "::" in name:
-        return name.partition("::")[0], True
     if name in _families():
         return _families()[name], True
+    if "::" in name:
+        return name.partition("::")[0], True
     base = name.partition(".")[0]
     foreign = [key for key, rule in NOT_DENSE.items() if re.search(rule, base)]
     named = [key for key, rule in GROUPS.items() if re.search(rule, base)]

@@ -182,12 +182,21 @@ const Golden kGoldens[] = {
      }},
     {"rnn",
      [](Graph& g) {
-       CallBuilder(g, "_thnn_fused_gru_cell")
-           .tensor("input_gates", {E::F32, {2, 9}})
-           .tensor("hidden_gates", {E::F32, {2, 9}})
+       CallBuilder(g, "torch_tpu::rnn_layer")
+           .param("mode", "gru")
+           .tensor("input", {E::F32, {5, 2, 4}})
            .tensor("hx", kMatrix)
-           .tensor("input_bias", {E::F32, {9}})
-           .tensor("hidden_bias", {E::F32, {9}})
+           .none("cx")
+           .tensor("weight_ih", {E::F32, {9, 4}})
+           .tensor("weight_hh", {E::F32, {9, 3}})
+           .tensor("bias_ih", {E::F32, {9}})
+           .tensor("bias_hh", {E::F32, {9}})
+           .none("weight_hr")
+           .param("reverse", Param(true))
+           .param("train", Param(true))
+           .fresh()
+           .fresh()
+           .fresh()
            .fresh()
            .fresh();
      }},
