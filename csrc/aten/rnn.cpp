@@ -76,12 +76,10 @@ Gradients backward_op(Mode mode, const MaybeTensor& grad_output, const MaybeTens
 
 // Their shapes, for graphs that torch traces. Sizes may be symbols.
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> meta_forward(c10::string_view mode, const Tensor& input,
-                                                                const Tensor& hx, const MaybeTensor& cx,
-                                                                const Tensor& weight_ih, const Tensor& weight_hh,
-                                                                const MaybeTensor& bias_ih, const MaybeTensor& bias_hh,
-                                                                const MaybeTensor& weight_hr, bool reverse,
-                                                                bool train) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> meta_forward(
+    c10::string_view mode, const Tensor& input, const Tensor& hx, const MaybeTensor& cx, const Tensor& weight_ih,
+    const Tensor& /*weight_hh*/, const MaybeTensor& /*bias_ih*/, const MaybeTensor& /*bias_hh*/,
+    const MaybeTensor& /*weight_hr*/, bool /*reverse*/, bool train) {
   c10::SymInt time = input.sym_size(0), batch = input.sym_size(1);
   bool is_lstm = mode == kNames[0], is_gru = mode == kNames[1];
   auto empty = [&](c10::SymIntArrayRef sizes) { return at::empty_symint(sizes, input.options()); };
@@ -94,10 +92,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> meta_forward(c10::string_view
           kept(is_lstm || is_gru, last.sym_size(1))};
 }
 
-Gradients meta_backward(c10::string_view mode, const MaybeTensor& grad_output, const MaybeTensor& grad_hy,
-                        const MaybeTensor& grad_cy, const Tensor& input, const Tensor& hx, const MaybeTensor& cx,
+Gradients meta_backward(c10::string_view /*mode*/, const MaybeTensor& /*grad_output*/, const MaybeTensor& /*grad_hy*/,
+                        const MaybeTensor& /*grad_cy*/, const Tensor& input, const Tensor& hx, const MaybeTensor& cx,
                         const Tensor& weight_ih, const Tensor& weight_hh, const MaybeTensor& weight_hr,
-                        const Tensor& output, const Tensor& gates, const Tensor& cells, bool reverse, Mask mask) {
+                        const Tensor& /*output*/, const Tensor& /*gates*/, const Tensor& /*cells*/, bool /*reverse*/,
+                        Mask mask) {
   auto empty = [&](size_t i, c10::SymIntArrayRef sizes) {
     return mask[i] ? at::empty_symint(sizes, input.options()) : Tensor();
   };
