@@ -45,3 +45,9 @@ def test_gpt_learns():
     done = run("gpt.py", "--steps", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("loss ") and done.stderr == ""
+
+
+def test_bucketing_takes_few_shapes_and_learns():
+    done = run("bucketing.py", "--steps", "30")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("30 steps, 3 shapes of inputs") and done.stderr == ""

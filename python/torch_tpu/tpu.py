@@ -10,6 +10,7 @@ import torch
 from torch import Event, OutOfMemoryError, Stream
 
 from torch_tpu import _C, amp
+from torch_tpu.bucketing import bucketing, masked_mean
 
 __all__ = [
     "DeviceProperties",
@@ -20,6 +21,7 @@ __all__ = [
     "Stream",
     "StreamContext",
     "amp",
+    "bucketing",
     "cache_stats",
     "can_device_access_peer",
     "clear_cache",
@@ -51,6 +53,7 @@ __all__ = [
     "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
+    "masked_mean",
     "max_memory_allocated",
     "max_memory_reserved",
     "mem_get_info",
