@@ -26,6 +26,7 @@ const std::vector<Variable>& table() {
       {"TORCH_TPU_DEFER_AND_FUSE", "", "1: mode fused, as in the published torch_tpu"},
       {"TPU_LAUNCH_BLOCKING", "", "1: mode debug, as in the published torch_tpu"},
       {"TORCH_TPU_SEGMENT_OPS", "2000", "most ops that the deferred modes record before they run them"},
+      {"TORCH_TPU_PROGRESS", "1", "0: no live line on the terminal while programs are compiled"},
       {"TORCH_TPU_CACHE_DIR", "", "directory for files that outlive the process, `off` for none (~/.cache/torch_tpu)"},
       {"TORCH_TPU_CACHE_BYTES", "1073741824", "most bytes of compiled programs in that directory, 0 keeps none there"},
       {"TORCH_TPU_CACHE_PROGRAMS", "8192", "most executables that are kept loaded"},

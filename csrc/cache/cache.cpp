@@ -88,6 +88,11 @@ std::shared_ptr<Entry> Cache::find(const Hash128& key) {
   return touch(key);
 }
 
+bool Cache::contains(const Hash128& key) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return slots_.count(key) != 0;
+}
+
 void Cache::clear() {
   std::lock_guard<std::mutex> lock(mutex_);
   slots_.clear();

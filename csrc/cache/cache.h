@@ -60,6 +60,8 @@ class Cache {
   std::shared_ptr<Entry> fetch(const Hash128& key, const std::function<std::shared_ptr<Entry>()>& make);
   /// The entry, or null.
   std::shared_ptr<Entry> find(const Hash128& key);
+  /// Whether find() would give one; counts as no use of it.
+  bool contains(const Hash128& key) const;
   void clear();
   Stats stats() const;
   /// Names, compile times and reads of all programs, most recently used first.

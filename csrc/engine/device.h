@@ -54,6 +54,8 @@ class Device {
     count_allocation(bytes);
     values_.fetch_sub(1, std::memory_order_relaxed);
   }
+  /// Bytes that a Value does not have any more.
+  void count_shrinkage(int64_t bytes) { allocated_.fetch_sub(bytes, std::memory_order_relaxed); }
   void count_release(int64_t bytes) {
     values_.fetch_sub(1, std::memory_order_relaxed);
     allocated_.fetch_sub(bytes, std::memory_order_relaxed);

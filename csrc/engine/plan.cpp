@@ -2,12 +2,14 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 
 #include "base/log.h"
 #include "engine/activity.h"
 #include "engine/background.h"
 #include "engine/compiles.h"
 #include "engine/plan_file.h"
+#include "engine/progress.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "ops/host_call.h"
@@ -76,7 +78,7 @@ std::string describe(Plan& plan, const graph::Graph& graph) {
   return std::move(lowered.text);
 }
 
-std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
+std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph, const std::string& line) {
   auto plan = std::make_shared<Plan>();
   log::at(3, "graph\n", to_string(graph));
   std::string text = describe(*plan, graph);
@@ -86,10 +88,11 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph) {
     plan->origin = cache::Entry::Origin::Lowered;
     return plan;
   }
-  device.expect_room(plan->output_bytes);
+  device.expect_room(fresh_bytes(*plan));
 
   auto begin = std::chrono::steady_clock::now();
   {
+    Progress progress(plan->name, line);
     ActivityScope activity(Activity::Kind::Compile, plan->name, device);
     plan->executable = device.client().compile(text);
   }
@@ -105,14 +108,19 @@ std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const 
   record.ops = graph.nodes.size();
   record.is_in_background = is_background();
   std::shared_ptr<Plan> plan = load_plan(key);
+  std::optional<cache::Disk::Claim> claim;
+  if (!plan) {
+    claim.emplace(Runtime::get().disk().claim(key));
+    if (claim->is_made()) plan = load_plan(key);
+  }
   record.is_from_disk = plan != nullptr;
   if (plan) {
     log::at(3, "graph\n", to_string(graph));
     if (log::level() >= 4) log::at(4, graph::lower(graph, Runtime::get().configuration().settings).text);
   } else {
     check_may_compile(program_name(graph), record.cause, record.line);
-    plan = compile(device, graph);
-    if (plan->executable) store_plan(key, *plan);
+    plan = compile(device, graph, record.line);
+    if (plan->executable) store_plan(key, *plan, std::string(record.cause), record.line);
   }
   record.name = plan->name;
   record.seconds = plan->compile_seconds;
@@ -122,6 +130,14 @@ std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const 
 }
 
 }  // namespace
+
+int64_t fresh_bytes(const Binding& binding) {
+  int64_t bytes = binding.output_bytes;
+  if (!binding.any_donor || !binding.checks.empty()) return bytes;
+  for (const graph::Output& output : binding.outputs)
+    if (output.donor >= 0 && output.stored.bytes() >= kDonatedBytes) bytes -= output.stored.bytes();
+  return bytes;
+}
 
 std::string program_name(const graph::Graph& graph) {
   std::string name = to_string(graph.nodes[0].call);
@@ -137,7 +153,7 @@ Plan* find_plan(const Hash128& key) {
   return entry == nullptr ? nullptr : memo().keep(key, std::move(entry));
 }
 
-bool has_plan(const Hash128& key) { return Runtime::get().programs().find(key) != nullptr; }
+bool has_plan(const Hash128& key) { return Runtime::get().programs().contains(key); }
 
 Hash128 description_key(const Hash128& key) { return {~key.low, key.high}; }
 

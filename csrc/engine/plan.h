@@ -37,12 +37,18 @@ struct Plan : cache::Entry, Binding, std::enable_shared_from_this<Plan> {
   std::atomic<uint64_t> first_segment{0};
 };
 
+/// A donation costs an XLA plugin some 4 us, more than the memory of a smaller array is worth.
+constexpr int64_t kDonatedBytes = 64 * 1024;
+
+/// Bytes that running it takes beside its inputs: of the outputs that are to take over no memory.
+int64_t fresh_bytes(const Binding& binding);
+
 /// How programs of this graph are called in lists and logs.
 std::string program_name(const graph::Graph& graph);
 /// The plan of `key`, or null. No lock when this thread asked for the key before. The plan lives at least until the
 /// calling thread's next call of find_plan or make_plan.
 Plan* find_plan(const Hash128& key);
-/// Whether find_plan would find one.
+/// Whether find_plan would find one; counts as no use of it.
 bool has_plan(const Hash128& key);
 /// The key of the description that belongs to `key`.
 Hash128 description_key(const Hash128& key);

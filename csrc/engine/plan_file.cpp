@@ -93,11 +93,11 @@ std::shared_ptr<Plan> load_plan(const Hash128& key) {
   }
 }
 
-void store_plan(const Hash128& key, const Plan& plan) {
+void store_plan(const Hash128& key, const Plan& plan, const std::string& cause, const std::string& line) {
   cache::Disk& disk = Runtime::get().disk();
   if (!disk.is_on()) return;
   try {
-    disk.write(key, to_bytes(plan));
+    disk.write(key, {plan.name, cause, line, plan.compile_seconds}, to_bytes(plan));
   } catch (const Error& error) {
     report(store_failed,
            "the plugin gives no bytes of a compiled program, which is not kept on disk: ", error.message());

@@ -18,9 +18,10 @@ namespace {
 std::atomic<int> current_mode{-1};
 thread_local Recorder* tracer = nullptr;
 LineHooks line_hooks;
-std::atomic<uint64_t> segments{0};       // ever begun
-constexpr size_t kMostSteps = 1 << 16;   // of a recorder's paths, some 10 MB
-constexpr size_t kShortestSegment = 48;  // ops; turns of a short period go into one segment together
+std::atomic<uint64_t> segments{0};        // ever begun
+constexpr size_t kMostSteps = 1 << 16;    // of a recorder's paths, some 10 MB
+constexpr size_t kMostRefused = 1 << 12;  // segments
+constexpr size_t kShortestSegment = 48;   // ops; turns of a short period go into one segment together
 
 bool is_deferred(Mode mode) { return mode == Mode::Fused || mode == Mode::Auto; }
 
@@ -259,6 +260,11 @@ void Recorder::note_line(uint64_t segment, size_t op, Step* step, uint64_t paths
   if (segment_.number == segment && op < segment_.ops.size()) segment_.ops[op].line = line;
 }
 
+size_t Recorder::path_steps() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return paths_.size();
+}
+
 void Recorder::cut() { cut(/*is_boundary=*/true, /*is_step=*/false); }
 
 void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true); }
@@ -320,13 +326,19 @@ void Recorder::run(Segment& segment) {
   try {
     if (is_wanted) {
       Hash128 key = segment.key(wanted);
-      if (runs_whole(segment, key, wanted))
-        run_whole(segment, key, wanted);
+      Plan* plan = runs_whole(segment, key, wanted) ? find_or_make(segment, key, wanted) : nullptr;
+      if (plan != nullptr)
+        run_whole(*plan, segment, wanted);
       else
         run_one_by_one(segment);
     }
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::Plugin) {
+  } catch (Error& error) {
+    bool has_lost = std::any_of(segment.inputs.begin(), segment.inputs.end(), [](const ValueRef& input) {
+      return !input->is_failed() && input->buffer().is_deleted();
+    });
+    if (has_lost) {  // the program took memory and failed: nothing can be computed again
+      std::string first = describe_line(segment.ops.front().line), last = describe_line(segment.ops.back().line);
+      if (!first.empty()) error.add_trail(concat("in what was recorded from ", first, " to ", last));
       failure = error;
       keep_error(error);
     } else {
@@ -360,25 +372,40 @@ bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vecto
   return way == Choice::Way::Whole;
 }
 
-void Recorder::run_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+// The program of a segment; null when it cannot be compiled, now or before: its ops may be.
+Plan* Recorder::find_or_make(const Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+  if (journal_is_on()) [[unlikely]] {
+    std::vector<Value*> inputs;
+    for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
+    note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
+  }
+  if (Plan* plan = find_plan(key)) return plan;
+  if (refused_.count(key) != 0) return nullptr;
+  try {
+    Plan* plan = make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
+    choice_.note_compile(key, !segment.is_news, segment.ops.size(), plan->compile_seconds);
+    return plan;
+  } catch (const Error& error) {
+    bool may_pass = error.code() == ErrorCode::Unavailable || error.code() == ErrorCode::OutOfMemory;
+    if (!may_pass && refused_.size() < kMostRefused) refused_.insert(key);
+    log::at(may_pass ? 3 : 1, "a segment of ", segment.ops.size(),
+            " ops cannot be compiled as one program, its ops run one by one: ", error.message());
+    return nullptr;
+  }
+}
+
+void Recorder::run_whole(Plan& plan, Segment& segment, const std::vector<bool>& wanted) {
   std::vector<Value*> inputs, outputs;
   for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) outputs.push_back(segment.results[k].get());
-  if (journal_is_on()) [[unlikely]]
-    note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
-  Plan* plan = find_plan(key);
-  if (plan == nullptr) {
-    plan = make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
-    choice_.note_compile(key, !segment.is_news, segment.ops.size(), plan->compile_seconds);
-  }
   Arguments arguments;
   arguments.inputs = inputs;
   arguments.starts = segment.starts;
   arguments.scalars = segment.scalars;
   arguments.random = segment.random;
   arguments.cells_are_rebound = true;
-  run_pending(*plan, device_, arguments, outputs);
+  run_pending(plan, device_, arguments, outputs);
 }
 
 // As strict mode would have: where a program of its own does not pay, or after something in the segment failed that

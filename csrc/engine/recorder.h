@@ -11,7 +11,8 @@
 //
 // Note [Deferred errors]. What can be told from shapes and types is an error of the call, as in strict mode. A failed
 // value check shows when the segment has run: then its ops run again one by one, so that only the op at fault and what
-// depends on it fail and a tensor that it would have overwritten keeps its elements. The error is raised by the next
+// depends on it fail and a tensor that it would have overwritten keeps its elements. The same way is taken when the
+// segment does not compile, and when its execution fails and took nothing with it. The error is raised by the next
 // read or synchronize(), with the Python line that recorded the op.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/choice.h"
@@ -115,6 +117,9 @@ class Recorder {
   void cut_for(const Value& value);
   void raise_error();
 
+  /// How many steps the tree of what was recorded has, Note [Paths].
+  size_t path_steps();
+
   /// Tracing: the next input of the segment, a pending Value without a result behind it.
   ValueRef add_placeholder(const Type& type);
   bool was_read() const { return was_read_; }
@@ -128,7 +133,8 @@ class Recorder {
   void cut(bool is_boundary, bool is_step);
   void run(Segment& segment);
   bool runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
-  void run_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
+  Plan* find_or_make(const Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
+  void run_whole(Plan& plan, Segment& segment, const std::vector<bool>& wanted);
   void run_one_by_one(Segment& segment);
   void keep_error(const Error& error);
 
@@ -141,11 +147,12 @@ class Recorder {
   uint64_t path_generation_ = 0;  // of paths_, which is forgotten when it has grown too large
   Step* step_;                    // the last op, in paths_
   Period period_;
-  std::atomic<bool> is_step_{false};  // since begin_step()
-  std::optional<Error> error_;        // the first that nobody was told of
-  std::mutex running_;                // one segment at a time: those before it are done
-  Segment run_;                       // that one, else empty: two segments' lists are used in turns; under running_
-  Choice choice_;                     // under running_
+  std::atomic<bool> is_step_{false};     // since begin_step()
+  std::optional<Error> error_;           // the first that nobody was told of
+  std::mutex running_;                   // one segment at a time: those before it are done
+  Segment run_;                          // that one, else empty: two segments' lists are used in turns; under running_
+  Choice choice_;                        // under running_
+  std::unordered_set<Hash128> refused_;  // segments that do not compile as a whole; under running_
 };
 
 /// While it lives, ops of this thread are recorded by `recorder`, whatever the mode.

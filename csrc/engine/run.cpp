@@ -14,9 +14,6 @@ namespace tpu::engine {
 
 namespace {
 
-// A donation costs an XLA plugin some 4 us, more than the memory of a small array is worth.
-constexpr int64_t kDonatedBytes = 64 * 1024;
-
 // Small vectors that were sent before, by their bytes: `x * 2` in a loop transfers nothing.
 class SmallVectors {
  public:
@@ -167,7 +164,7 @@ class Donation {
 // Runs the program and its checks: one buffer per output. On an error no buffer is left.
 template <class Take>
 void execute(Plan& plan, Device& device, const Arguments& arguments, Take&& take) {
-  device.expect_room(plan.output_bytes);
+  device.expect_room(fresh_bytes(plan));
   InlineVector<PJRT_Buffer*, 24> args;
   for (const Value* input : arguments.inputs) args.push_back(input->buffer().raw());
   std::vector<pjrt::Buffer> kept;

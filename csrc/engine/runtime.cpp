@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/build_id.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -41,19 +43,17 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
 }
 
 // Under one build and one machine hash: everything else that a program depends on is in its key.
-Hash128 disk_build(const pjrt::Plugin& plugin) {
-  Hasher hasher;
-  hasher.add(build_id());
-  hasher.add(plugin.machine_hash());
-  return hasher.finish();
+cache::Build disk_build(const pjrt::Plugin& plugin) {
+  std::string file = std::filesystem::path(plugin.path()).filename().string();
+  return {build_id(), plugin.machine_hash(), concat(file, ", PJRT ", plugin.api_major(), ".", plugin.api_minor())};
 }
+
+}  // namespace
 
 std::string program_directory() {
   std::string directory = pjrt::cache_directory();
   return directory.empty() ? "" : directory + "/programs";
 }
-
-}  // namespace
 
 Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
     : plugin_(plugin),

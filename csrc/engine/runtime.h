@@ -71,6 +71,9 @@ class Runtime {
   std::atomic<const Configuration*> configuration_{nullptr};
 };
 
+/// Where programs are kept on disk; "": nowhere.
+std::string program_directory();
+
 /// The GIL, without Python: the python layer installs the pair; `begin` gives a token (null when the GIL is not held)
 /// that goes to `end`. Used around compiles, waits and large copies.
 struct BlockingHooks {

@@ -60,6 +60,14 @@ void Value::settle() const {
   if (is_failed()) throw Error(*error_);
 }
 
+void Value::set_donated() {
+  is_lengthy_ = false;
+  int64_t bytes = std::exchange(bytes_, 0);
+  if (bytes == 0) return;
+  device_->count_shrinkage(bytes);
+  report_memory(*device_, this, -bytes);
+}
+
 bool Value::is_ready() const {
   if (ready_.load(std::memory_order_acquire)) return true;
   State state = state_.load(std::memory_order_acquire);

@@ -62,8 +62,9 @@ class Value {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   uint32_t holders() const { return holders_.load(std::memory_order_acquire); }
-  /// Its memory goes to another Value, whose readiness implies that of this one. For its only holder.
-  void set_donated() { is_lengthy_ = false; }
+  /// Its memory goes to another Value, which counts it from now on and whose readiness implies that of this one. For
+  /// its only holder.
+  void set_donated();
   /// One more holder, unless there is none any more: for those who found it by walking, see Note [Slabs].
   bool try_retain();
 

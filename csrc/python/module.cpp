@@ -234,6 +234,9 @@ void define_modes(py::module_& module) {
       },
       "The same, before an optimizer's step, which stays together.");
   define(
+      module, "path_steps", [](int ordinal) { return device_of(ordinal).recorder().path_steps(); },
+      "How many steps the tree of what was recorded on a device has.");
+  define(
       module, "finish_background", [] { engine::finish_background(); },
       "Waits for what is compiled in the background.");
 }
@@ -439,6 +442,7 @@ PYBIND11_MODULE(_C, module) {
   define_programs(module);
   define_program(module);
   define_check(module);
+  define_cache(module);
   define_host_ops(module);
   define_calls(module);
   define_exchange(module);

@@ -8,7 +8,7 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -78,6 +78,14 @@ def output_to_stderr() -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def print_plain(rows: Sequence[Sequence[str]]) -> None:
+    """A table for people, the first row its titles, without the package rich."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        flat = [cell.replace("\n", ", ") for cell in row]
+        print("  ".join(cell.ljust(width) for cell, width in zip(flat, widths, strict=True)).rstrip())
 
 
 def in_bytes(count: float) -> str:

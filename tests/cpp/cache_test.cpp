@@ -93,6 +93,19 @@ TEST(Cache, MakesOnceAndFindsAgain) {
   EXPECT_EQ(stats.entries, 1);
 }
 
+TEST(Cache, ToContainIsNoUse) {
+  Cache cache(2);
+  Maker maker{cache};
+  for (uint64_t i : {1, 2}) maker.fetch(i);
+  EXPECT_TRUE(cache.contains(key(1)));
+  EXPECT_FALSE(cache.contains(key(3)));
+  EXPECT_EQ(names(cache), (Names{"2", "1"}));
+  EXPECT_EQ(cache.list()[1].reads, 0);
+  EXPECT_EQ(cache.stats().requests, 2);
+  maker.fetch(3);
+  EXPECT_FALSE(cache.contains(key(1)));
+}
+
 TEST(Cache, LeastRecentlyUsedLeavesFirst) {
   Cache cache(3);
   Maker maker{cache};

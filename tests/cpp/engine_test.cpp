@@ -117,6 +117,8 @@ ValueRef run_one(Plan& plan, Device& device, std::vector<Value*> inputs, std::ve
   return outputs[0];
 }
 
+ValueRef record_neg(Recorder& recorder, Value* x, Cell* cell = nullptr);
+
 // ---------------------------------------------------------------------------------------------------- the hit path
 
 TEST_F(Engine, AHitExecutesAndDoesNothingElse) {
@@ -289,6 +291,31 @@ TEST_F(Engine, ASoleHolderIsDonated) {
   EXPECT_FALSE(y->buffer().is_deleted());
 }
 
+TEST_F(Engine, DonatedMemoryIsCountedOnce) {
+  Plan& plan = in_place_plan(device);
+  EXPECT_EQ(fresh_bytes(plan), 0);
+  EXPECT_EQ(fresh_bytes(add_plan(device)), kVector.bytes());
+  Cell cell(device, kLarge.bytes());
+  cell.store(large());
+  device.reset_peak();
+  ValueRef x = cell.load();
+  ValueRef y = run_one(plan, device, {x.get()}, {}, {&cell});
+  EXPECT_EQ(device.memory().peak, kLarge.bytes());
+  EXPECT_EQ(device.memory().allocated, kLarge.bytes());
+  x = {};
+  EXPECT_EQ(device.memory().allocated, kLarge.bytes());
+  // Recorded, too.
+  device.reset_peak();
+  cell.store(std::move(y));
+  x = cell.load();
+  Value* old = x.get();
+  y = record_neg(device.recorder(), old, &cell);
+  x = {};
+  cell.store(y);
+  device.recorder().cut();
+  EXPECT_EQ(device.memory().peak, kLarge.bytes());
+}
+
 TEST_F(Engine, SmallArraysAreNotWorthADonation) {
   Cell cell(device, 16);
   cell.store(ones());
@@ -353,7 +380,7 @@ TEST_F(Engine, SynchronizePassesOverDonatedValues) {
 // ---------------------------------------------------------------------------------------------------- recording
 
 /// Records y = -x (in the memory of `cell`, when given) as the aten layer does it.
-ValueRef record_neg(Recorder& recorder, Value* x, Cell* cell = nullptr) {
+ValueRef record_neg(Recorder& recorder, Value* x, Cell* cell) {
   Hash128 key = description_key(key_named(cell != nullptr ? "neg_" : "recorded neg"));
   Plan* description = find_plan(key);
   if (description == nullptr) {
@@ -415,16 +442,80 @@ TEST_F(Engine, NothingRunsForResultsThatNobodyHolds) {
   EXPECT_EQ(x->holders(), 1u);
 }
 
-TEST_F(Engine, AFailedRecordingFailsItsResultsAndIsRaisedOnce) {
-  ValueRef x = large();
-  ValueRef y = record_neg(device.recorder(), x.get());
-  fake.fail_next("execute", 13, "the chip is on fire");
+TEST_F(Engine, AFailedRecordingThatTookNothingRunsOneByOne) {
+  set_mode(Mode::Fused);
+  for (int failures : {1, 2}) {
+    ValueRef x = large();
+    ValueRef y = record_neg(device.recorder(), record_neg(device.recorder(), x.get()).get());
+    fake.fail_next("execute", 13, "the chip is on fire", failures);
+    device.recorder().cut();
+    if (failures == 1) {
+      EXPECT_NO_THROW(device.recorder().raise_error());
+      EXPECT_NO_THROW(y->buffer());
+      continue;
+    }
+    error_of([&] { device.recorder().raise_error(); }, ErrorCode::Plugin);
+    EXPECT_NO_THROW(device.recorder().raise_error());  // raised once
+    std::string message = error_of([&] { y->buffer(); }, ErrorCode::Plugin);
+    EXPECT_NE(message.find("the chip is on fire"), std::string::npos) << message;
+    EXPECT_EQ(error_of([&] { record_neg(device.recorder(), y.get()); }, ErrorCode::Plugin), message);
+    EXPECT_NO_THROW(record_neg(device.recorder(), x.get())->buffer());
+  }
+  set_mode(Mode::Strict);
+}
+
+TEST_F(Engine, AFailedRecordingThatTookMemoryFailsItsResults) {
+  set_mode(Mode::Fused);
+  Cell cell(device, kLarge.bytes());
+  cell.store(large());
+  ValueRef x = cell.load(), kept = large();
+  ValueRef y = record_neg(device.recorder(), x.get(), &cell), z = record_neg(device.recorder(), kept.get());
+  cell.store(y);
+  x = {};
+  fake.fail_next("late execute", 13, "the chip is on fire");
   device.recorder().cut();
   error_of([&] { device.recorder().raise_error(); }, ErrorCode::Plugin);
+  for (const ValueRef& result : {y, z}) error_of([&] { result->buffer(); }, ErrorCode::Plugin);
+  EXPECT_NO_THROW(record_neg(device.recorder(), kept.get())->buffer());  // later results are right
+  set_mode(Mode::Strict);
+}
+
+TEST_F(Engine, ASegmentThatDoesNotCompileRunsOneByOneAndIsNotTriedAgain) {
+  set_mode(Mode::Fused);
+  auto run_chain = [&](int code) {
+    ValueRef x = large();
+    for (int i = 0; i < 7; ++i) x = record_neg(device.recorder(), x.get());
+    fake.reset();
+    fake.fail_next("compile", code, "no such instruction");
+    EXPECT_NO_THROW(x->buffer());
+    return fake.count("execute");
+  };
+  record_neg(device.recorder(), large().get())->buffer();  // the program of one op
+  EXPECT_EQ(run_chain(8), 7);                              // out of memory, which may pass
+  EXPECT_EQ(fake.count("compile"), 1);
+  EXPECT_EQ(run_chain(3), 7);
+  EXPECT_EQ(fake.count("compile"), 1);
+  EXPECT_EQ(run_chain(3), 7);
+  EXPECT_EQ(fake.count("compile"), 0);
   EXPECT_NO_THROW(device.recorder().raise_error());
-  std::string message = error_of([&] { y->buffer(); }, ErrorCode::Plugin);
-  EXPECT_NE(message.find("the chip is on fire"), std::string::npos) << message;
-  EXPECT_EQ(error_of([&] { record_neg(device.recorder(), y.get()); }, ErrorCode::Plugin), message);
+  set_mode(Mode::Strict);
+}
+
+TEST_F(Engine, ACompileThatFailsInTheBackgroundChangesNothing) {
+  set_mode(Mode::Auto);
+  record_neg(device.recorder(), large().get())->buffer();  // the program of one op
+  for (int turn = 0; turn < 4; ++turn) {
+    ValueRef x = large();
+    for (int i = 0; i < 6; ++i) x = record_neg(device.recorder(), x.get());
+    fake.reset();
+    fake.fail_next("compile", 3, "no such instruction");
+    EXPECT_NO_THROW(x->buffer());
+    finish_background();
+    EXPECT_EQ(fake.count("execute"), 6) << turn;
+    EXPECT_EQ(fake.count("compile"), turn == 1 ? 1 : 0) << turn;
+  }
+  EXPECT_NO_THROW(device.recorder().raise_error());
+  set_mode(Mode::Strict);
 }
 
 TEST_F(Engine, KnownOpsInANewOrderRunOneByOneAndAreCompiledWhenTheyComeAgain) {

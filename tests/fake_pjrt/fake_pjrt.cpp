@@ -101,7 +101,11 @@ namespace {
 std::mutex mutex;
 std::condition_variable became_ready;
 std::map<std::string, int64_t> counts;
-std::map<std::string, PJRT_Error> failures;
+struct Demand {
+  PJRT_Error error;
+  int times;
+};
+std::map<std::string, Demand> failures;
 std::set<std::string> refused_flags;
 std::vector<std::shared_ptr<State>> held;
 bool holding = false;
@@ -111,14 +115,19 @@ using Lock = std::unique_lock<std::mutex>;
 
 PJRT_Error* error(int code, std::string message) { return new PJRT_Error{code, std::move(message)}; }
 
-/// Counts a call; gives the failure that was demanded for it, if any.
-PJRT_Error* enter(const char* call) {
-  ++counts[call];
+/// The failure that was demanded for a call, if any.
+PJRT_Error* take_failure(const char* call) {
   auto found = failures.find(call);
   if (found == failures.end()) return nullptr;
-  PJRT_Error* demanded = new PJRT_Error(found->second);
-  failures.erase(found);
+  PJRT_Error* demanded = new PJRT_Error(found->second.error);
+  if (--found->second.times == 0) failures.erase(found);
   return demanded;
+}
+
+/// Counts a call; gives its failure.
+PJRT_Error* enter(const char* call) {
+  ++counts[call];
+  return take_failure(call);
 }
 
 void finish(const std::shared_ptr<State>& state, Lock& lock) {
@@ -674,12 +683,12 @@ PJRT_Error* execute(abi::LoadedExecutableExecute* args) {
   for (size_t i = 0; i < args->num_args; ++i)
     if (program.parameter_donated[i] && kept.count(static_cast<int64_t>(i)) == 0 && arguments[i]->references == 0)
       arguments[i]->deleted = true;
+  if (PJRT_Error* demanded = take_failure("late execute")) return demanded;
 
   auto state = std::make_shared<State>();
-  if (auto failure = failures.find("output"); failure != failures.end()) {
-    state->code = failure->second.code;
-    state->message = failure->second.message;
-    failures.erase(failure);
+  if (std::unique_ptr<PJRT_Error> failure{take_failure("output")}) {
+    state->code = failure->code;
+    state->message = failure->message;
   }
   if (holding) {
     state->ready = false;
@@ -760,9 +769,9 @@ EXPORT int64_t fake_pjrt_count(const char* name) {
   return counts[name];
 }
 
-EXPORT void fake_pjrt_fail_next(const char* name, int code, const char* message) {
+EXPORT void fake_pjrt_fail_next(const char* name, int code, const char* message, int times) {
   Lock lock(mutex);
-  failures[name] = {code, message};
+  failures[name] = {{code, message}, times};
 }
 
 EXPORT void fake_pjrt_give_next(const void* data, size_t size) {

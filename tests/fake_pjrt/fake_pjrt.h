@@ -21,9 +21,10 @@ class FakePjrt {
   int64_t count(const char* name) { return call<int64_t(const char*)>("fake_pjrt_count")(name); }
   int64_t live_buffers() { return count("buffers_made") - count("buffers_destroyed"); }
   int64_t live_executables() { return count("executables_made") - count("executables_destroyed"); }
-  /// The next call of that name fails. "output": the next execution succeeds, but its outputs turn out to be failed.
-  void fail_next(const char* name, int code, const char* message) {
-    call<void(const char*, int, const char*)>("fake_pjrt_fail_next")(name, code, message);
+  /// The next calls of that name fail. "output": the next execution succeeds, but its outputs turn out to be failed;
+  /// "late execute": it fails when it has taken the memory that was donated to it.
+  void fail_next(const char* name, int code, const char* message, int times = 1) {
+    call<void(const char*, int, const char*, int)>("fake_pjrt_fail_next")(name, code, message, times);
   }
   /// The last output of the next execution begins with these bytes.
   void give_next(const void* data, size_t size) { call<void(const void*, size_t)>("fake_pjrt_give_next")(data, size); }

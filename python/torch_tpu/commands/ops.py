@@ -16,7 +16,7 @@ import html
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from torch_tpu import coverage, scripts
@@ -200,7 +200,7 @@ def print_table(report: dict[str, Any]) -> None:
         from rich.markup import escape
         from rich.table import Table
     except ImportError:
-        print_plain([titles, *rows])
+        scripts.print_plain([titles, *rows])
         return
     table = Table(title=escape(title_of(report)), title_justify="left")
     for title in titles:
@@ -210,14 +210,6 @@ def print_table(report: dict[str, Any]) -> None:
         color = COLORS[row[1]]
         table.add_row(escape(row[0]), f"[{color}]{row[1]}[/]", *map(escape, row[2:]))
     Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
-
-
-def print_plain(rows: Sequence[Sequence[str]]) -> None:
-    """The same without the package rich."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        flat = [cell.replace("\n", ", ") for cell in row]
-        print("  ".join(cell.ljust(width) for cell, width in zip(flat, widths, strict=True)).rstrip())
 
 
 def title_of(report: dict[str, Any]) -> str:
