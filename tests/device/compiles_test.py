@@ -118,3 +118,40 @@ def test_torch_logs_shows_compiles(setting, is_shown):
     run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
     assert ("compiled in" in run.stderr and "aten::" in run.stderr) == is_shown
+
+
+def test_torch_logs_with_a_plus_shows_what_came_from_disk(tmp_path):
+    code = "import torch; print(torch.ones(2, device='tpu').neg())"
+    logs = {}
+    for turn, setting in enumerate(["torch_tpu", "torch_tpu", "+torch_tpu"]):
+        env = dict(os.environ, TORCH_LOGS=setting, TORCH_TPU_CACHE_DIR=str(tmp_path))
+        run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
+        assert run.returncode == 0, run.stderr
+        logs[turn] = run.stderr
+    assert "compiled in" in logs[0] and "from disk" not in logs[0]
+    assert "compiled in" not in logs[1] and "from disk" not in logs[1]
+    assert "compiled in" not in logs[2] and "from disk (first time at <string>:1): aten::" in logs[2]
+
+
+def test_asking_what_has_a_program_is_no_read():
+    """A new segment of known ops asks for each of them whether it has a program: a count of uses must not show it."""
+    x = torch.randn(17, device="tpu")
+    with torch.tpu.mode("auto"):
+        for _ in range(2):
+            x.digamma().cpu(), x.erfinv().cpu()
+        thread = threading.Thread(target=lambda: x.digamma().cpu())
+        thread.start()  # found in the shared map once
+        thread.join()
+
+        def reads():
+            entries = torch.tpu._get_cache_stats().per_entry_stats
+            return {e.name: e.read_count for e in entries if "17]" in e.name and " more" not in e.name}
+
+        before = reads()
+        assert any(before.values())
+        for depth in range(1, 6):
+            y = x
+            for _ in range(depth):
+                y = y.digamma().erfinv()
+            y.cpu()
+        assert reads() == before

@@ -5,6 +5,10 @@ build or plugin wrote, or what is damaged, is compiled again. The store itself i
 import json
 import os
 import shutil
+import subprocess
+import sys
+import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -140,3 +144,44 @@ def test_trouble_with_the_directory_is_logged_once(python, first):
     result, stats, log = run(python, SMALL, "/dev/null", TORCH_TPU_DEBUG="1")
     assert result == first[0] and stats["compiles"] == first[1]["compiles"] and stats["disk_bytes_written"] == 0
     assert log.count("cannot write /dev/null/programs/") == 1 and "TORCH_TPU_CACHE_DIR" in log
+
+
+def test_a_full_disk_is_logged_once(python, first, tmp_path):
+    full = """
+    import resource, signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    """
+    result, stats, log = run(python, full + SMALL, tmp_path, TORCH_TPU_DEBUG="1", TORCH_TPU_PLUGIN=PLUGINS[0])
+    assert result == first[0] and stats["compiles"] == first[1]["compiles"] and stats["disk_bytes_written"] == 0
+    assert log.count("cannot write") == 1 and programs(tmp_path) == []
+
+
+def start(code, directory):
+    """A script in a process of its own, which runs on; see `run`."""
+    env = dict(os.environ, TORCH_TPU_CACHE_DIR=str(directory), TORCH_TPU_MODE="strict")
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_process_leaves_what_it_had_finished(python, tmp_path):
+    expected, whole, _ = run(python, TRAIN, tmp_path / "whole")
+    killed = start(TRAIN, tmp_path / "killed")
+    while not (tmp_path / "killed" / "programs").is_dir() or len(programs(tmp_path / "killed")) < 8:
+        assert killed.poll() is None, killed.communicate()
+        time.sleep(0.01)
+    killed.kill()
+    killed.communicate()
+    losses, stats, _ = run(python, TRAIN, tmp_path / "killed")
+    assert losses == expected and stats["disk_removed"] == 0
+    assert 4 <= stats["disk_hits"] == whole["compiles"] - stats["compiles"] and stats["compiles"] > 0
+
+
+def test_two_processes_compile_each_program_once(python, tmp_path):
+    expected, alone, _ = run(python, TRAIN, tmp_path / "alone")
+    both = [start(TRAIN, tmp_path / "both") for _ in range(2)]
+    results = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert [losses for losses, _ in results] == [expected, expected]
+    assert sum(stats["compiles"] for _, stats in results) == alone["compiles"]
+    assert all(stats["misses"] == alone["compiles"] for _, stats in results)
+    assert {path.suffix for path in programs(tmp_path / "both")} == {".program"}
