@@ -26,6 +26,9 @@ test:                 ## set up, build, and run every test, C++ and Python
 bench: build          ## time ops and training steps against torch on the CPU
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+soak: build           ## train for 100,000 steps and say what grew: nothing may
+	@$(BIN)/python benchmarks/soak.py $(ARGS)
+
 wheel: setup          ## an installable wheel in dist/
 	@$(BIN)/pip wheel . --no-build-isolation --no-deps -w dist
 
@@ -96,4 +99,4 @@ $(VENV)/.gtest: tools/install_gtest.sh
 	tools/install_gtest.sh $(VENV)/gtest
 	@touch $@
 
-.PHONY: demo test bench wheel lint opinfo dist ecosystem tpu-check second-plugin test-plugins asan ubsan tsan setup build clean help
+.PHONY: demo test bench soak wheel lint opinfo dist ecosystem tpu-check second-plugin test-plugins asan ubsan tsan setup build clean help
