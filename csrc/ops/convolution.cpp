@@ -9,6 +9,7 @@
 // and each has several forms, see Note [Forms of a convolution].
 #include <algorithm>
 
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 #include "ops/window.h"
 
@@ -519,6 +520,31 @@ hlo::Values convolution_backward(Context& c) {
   return results;
 }
 
+// ------------------------------------------------------------------------------------------------ host kernels
+// Through PyTorch, oneDNN takes a third to four fifths of the time of the forms above (numbers in docs/benchmarks.md),
+// but for float32 in the forms Columns of a 1x1 kernel and Taps, where only weight gradients gain.
+
+bool is_in_onednn(const Type& input) { return input.element == ElementType::F32 || input.element == ElementType::BF16; }
+
+// Each channel for itself.
+bool is_depthwise(const Call& call) {
+  return std::get<int64_t>(call.param("groups")) > 1 && call.type("weight").dims[1] == 1;
+}
+
+bool gains_by_onednn(const Call& call) {
+  const Type& input = call.type("input");
+  if (!is_in_onednn(input)) return false;
+  const Dims& weight = call.type("weight").dims;
+  bool is_point = product(weight) == weight[0] * weight[1];
+  return input.element == ElementType::BF16 || !(is_point || is_depthwise(call));
+}
+
+bool gradients_gain_by_onednn(const Call& call) {
+  const Type& input = call.type("input");
+  bool asks_for_weight = std::get<Dims>(call.param("output_mask"))[1] != 0;
+  return is_in_onednn(input) && (input.element == ElementType::BF16 || asks_for_weight || !is_depthwise(call));
+}
+
 // --------------------------------------------------------------------------------------- unfold, fold, columns
 // [batch, channels, height, width] to [batch, channels * places, positions] and the transpose; the batch may be
 // missing.
@@ -608,8 +634,9 @@ hlo::Values col2im(Context& c) {
 
 Table convolution_table() {
   return {
-      row("convolution_overrideable", convolution),
-      row("convolution_backward_overrideable", convolution_backward),
+      row("convolution_overrideable", convolution).host_kernel(gains_by_onednn, "torch_tpu::convolution"),
+      row("convolution_backward_overrideable", convolution_backward)
+          .host_kernel(gradients_gain_by_onednn, "torch_tpu::convolution_backward"),
 
       row("im2col", im2col),
       row("im2col.out", im2col),
