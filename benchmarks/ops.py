@@ -6,6 +6,7 @@
 A case is an op and its arguments. The contestants take turns, so that a disturbance of the machine meets all of them;
 the table gives medians over the rounds and ratios of medians. Where a program calls a host kernel (docs/ops.md), a
 third contestant runs the generic lowering, and the column `gain` says how much longer that takes.
+Two threads of torch on a busy machine wait for each other: there, `OMP_NUM_THREADS=1 taskset -c 1` and `--cpu-time`.
 The bar: geometric mean of the ratios at most 0.9, none above 1.3 (cases below 0.1 ms: torch + 10 us).
 """
 
@@ -266,8 +267,8 @@ FAMILIES = (
 class Contestant:
     """`torch`, `tpu`, or `generic`: tpu without host kernels."""
 
-    def __init__(self, kind, function, args):
-        self.kind, self.function = kind, function
+    def __init__(self, kind, function, args, clock):
+        self.kind, self.function, self.clock = kind, function, clock
         device = "cpu" if kind == "torch" else "tpu"
         self.args = [arg.clone().to(device) for arg in args]
 
@@ -277,20 +278,20 @@ class Contestant:
         if on_tpu:
             torch.tpu.set_host_kernels(self.kind == "tpu")
             torch.tpu.synchronize()
-        begin = time.perf_counter()
+        begin = self.clock()
         for _ in range(count):
             self.function(*self.args)
         if on_tpu:
             torch.tpu.synchronize()
-        return (time.perf_counter() - begin) / count * 1e3
+        return (self.clock() - begin) / count * 1e3
 
 
-def measure(function, args, rounds):
-    contestants = {kind: Contestant(kind, function, args) for kind in ("torch", "tpu")}
+def measure(function, args, rounds, clock):
+    contestants = {kind: Contestant(kind, function, args, clock) for kind in ("torch", "tpu")}
     called = torch.tpu.host_kernel_calls()
     contestants["tpu"].run(1)
     if torch.tpu.host_kernel_calls() != called:
-        contestants["generic"] = Contestant("generic", function, args)
+        contestants["generic"] = Contestant("generic", function, args, clock)
     counts = {}
     for kind, contestant in contestants.items():  # compile, warm up, and see how long it takes
         contestant.run(2)
@@ -327,9 +328,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds per case")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU time of the process: for a machine that is in use")
     parser.add_argument("--write", type=Path, help="also write the table to this Markdown file, below its marker line")
     arguments = parser.parse_args()
 
+    clock = time.process_time if arguments.cpu_time else time.perf_counter
     torch.manual_seed(0)
     torch.ones(1, device="tpu")
     torch.tpu.set_mode("strict")
@@ -339,14 +342,15 @@ def main():
         for name, function, args in family():
             if arguments.only not in name:
                 continue
-            cells, ratio, keeps = row_of(name, measure(function, args, arguments.rounds))
+            cells, ratio, keeps = row_of(name, measure(function, args, arguments.rounds, clock))
             rows.append(cells)
             ratios.append(ratio)
             missed += not keeps
             table.add_row(*cells)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    what = "CPU time" if arguments.cpu_time else "time"
     table.title = title = (
-        f"median of {arguments.rounds} interleaved rounds, mode strict; torch {torch.__version__}, "
+        f"{what}, median of {arguments.rounds} interleaved rounds, mode strict; torch {torch.__version__}, "
         f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}; {len(rows)} cases, "
         f"geometric mean {mean:.2f}, worst {max(ratios):.2f}, {missed} above the bar (!)"
     )

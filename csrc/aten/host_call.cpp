@@ -465,7 +465,9 @@ void choose_host_kernel(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue
   ops::HostKernel chosen;
   chosen.results = ops::result_types(call, settings);
   for (size_t r = 0; r < chosen.results.size(); ++r) {
-    const std::optional<Type>& type = chosen.results[r];
+    std::optional<Type>& type = chosen.results[r];
+    // A lowering may leave it to the result's tensor to round.
+    if (type) type->element = call.target_elements[r].value_or(type->element);
     if (type && !has_elements(*type)) return;
     const Dims& order = node.writes[r].permutation;
     bool fits = type && order.size() == type->dims.size();

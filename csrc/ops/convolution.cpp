@@ -521,28 +521,53 @@ hlo::Values convolution_backward(Context& c) {
 }
 
 // ------------------------------------------------------------------------------------------------ host kernels
-// Through PyTorch, oneDNN takes a third to four fifths of the time of the forms above (numbers in docs/benchmarks.md),
-// but for float32 in the forms Columns of a 1x1 kernel and Taps, where only weight gradients gain.
+// Through PyTorch, oneDNN takes a third to four fifths of the time of a large Native convolution, and uses both cores
+// (docs/benchmarks.md). In float32 the other forms are faster than it, but for the weight gradient of Taps and the
+// gradients of a 1x1 kernel on large maps, and so is Native for few products and for the gradient of an input of few
+// channels.
 
-bool is_in_onednn(const Type& input) { return input.element == ElementType::F32 || input.element == ElementType::BF16; }
+constexpr int64_t kManyProducts = 1 << 24;
+constexpr int64_t kLargeMaps = 1 << 14;  // positions of all images
+constexpr int64_t kFewChannels = 8;      // of a group
 
-// Each channel for itself.
-bool is_depthwise(const Call& call) {
-  return std::get<int64_t>(call.param("groups")) > 1 && call.type("weight").dims[1] == 1;
+struct Extent {
+  int64_t places, positions, products;  // of the kernel; of the window in one image; in all
+  int64_t batch, channels;              // images, big channels of a group
+  bool is_depthwise;
+};
+
+Extent extent_of(const Call& call) {
+  const Dims &input = call.type("input").dims, &weight = call.type("weight").dims;
+  const Dims& stride = std::get<Dims>(call.param("stride"));
+  bool transposed = std::get<bool>(call.param("transposed"));
+  Extent extent{1, 1, 0, input[0], weight[1], std::get<int64_t>(call.param("groups")) > 1 && weight[1] == 1};
+  for (size_t i = 2; i < input.size(); ++i) {
+    int64_t step = transposed || stride.empty() ? 1 : std::max<int64_t>(1, stride[std::min(i - 2, stride.size() - 1)]);
+    extent.positions *= (input[i] + step - 1) / step;
+    extent.places *= weight[i];
+  }
+  extent.products = extent.batch * extent.positions * product(weight);
+  return extent;
+}
+
+bool is_large_native(const Extent& extent) {
+  return extent.places > 1 && extent.places <= extent.positions && !extent.is_depthwise &&
+         extent.products >= kManyProducts;
 }
 
 bool gains_by_onednn(const Call& call) {
-  const Type& input = call.type("input");
-  if (!is_in_onednn(input)) return false;
-  const Dims& weight = call.type("weight").dims;
-  bool is_point = product(weight) == weight[0] * weight[1];
-  return input.element == ElementType::BF16 || !(is_point || is_depthwise(call));
+  ElementType element = call.type("input").element;
+  return element == ElementType::BF16 || (element == ElementType::F32 && is_large_native(extent_of(call)));
 }
 
 bool gradients_gain_by_onednn(const Call& call) {
-  const Type& input = call.type("input");
-  bool asks_for_weight = std::get<Dims>(call.param("output_mask"))[1] != 0;
-  return is_in_onednn(input) && (input.element == ElementType::BF16 || asks_for_weight || !is_depthwise(call));
+  ElementType element = call.type("input").element;
+  if (element != ElementType::F32) return element == ElementType::BF16;
+  Extent extent = extent_of(call);
+  const Dims& mask = std::get<Dims>(call.param("output_mask"));
+  if (extent.is_depthwise) return mask[1] != 0 && extent.places > 1;
+  if (extent.places == 1) return extent.batch * extent.positions >= kLargeMaps;
+  return is_large_native(extent) && (mask[0] == 0 || extent.channels >= kFewChannels);
 }
 
 // --------------------------------------------------------------------------------------- unfold, fold, columns

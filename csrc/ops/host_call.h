@@ -5,7 +5,8 @@
 // call stays a part of its program: it neither cuts a segment nor counts as a host op. The generic lowering is what a
 // TPU gets, what TORCH_TPU_HOST_KERNELS=off runs everywhere, and what says the types of the results. The choice is made
 // when the call is recorded, and the switch is part of its key; so a program's key tells which lowering each op has,
-// also on disk. A host kernel is allowed only where docs/benchmarks.md shows its gain.
+// also on disk. Rows that check values have none: an error of a kernel fails the whole program, and nobody knows which
+// op to blame. A host kernel is allowed only where docs/benchmarks.md shows its gain.
 #pragma once
 
 #include <optional>
@@ -30,5 +31,10 @@ hlo::Values lower_call(Context& c);
 
 /// For calls of any size: the CPU's kernel is always worth it.
 inline bool always(const Call&) { return true; }
+/// For floats that do not fit into the nearer caches, where a pass over memory costs more than what is done in it.
+inline bool is_large(const Call& call) {
+  const Type& type = call.operands[0].type;
+  return (type.element == ElementType::F32 || type.element == ElementType::BF16) && type.count() >= int64_t{1} << 18;
+}
 
 }  // namespace tpu::ops

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "ops/access.h"
-#include "ops/host_call.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -394,7 +393,7 @@ Table indexing_table() {
       row("scatter.value_out", scatter<apply_replace>),
       row("scatter.reduce_out", scatter<apply_reduce>),
       row("scatter.value_reduce_out", scatter<apply_reduce>),
-      row("scatter_add.out", scatter<apply_add>).host_kernel(always),
+      row("scatter_add.out", scatter<apply_add>),
       row("scatter_reduce.two_out", scatter<apply_reduce>),
       row("index_add.out", index_add).special("alpha", {1}),
       row("index_copy.out", index_copy),

@@ -42,20 +42,20 @@ def pooled():
 
 def convolution(dtype=torch.float32, groups=1, memory_format=torch.contiguous_format, **options):
     torch.manual_seed(0)
-    x = torch.randn(2, 16, 20, 20).to(dtype).to(memory_format=memory_format)
-    weight, bias = torch.randn(16, 16 // groups, 3, 3).to(dtype), torch.randn(16).to(dtype)
+    x = torch.randn(8, 32, 24, 24).to(dtype).to(memory_format=memory_format)
+    weight, bias = torch.randn(32, 32 // groups, 3, 3).to(dtype), torch.randn(32).to(dtype)
     return lambda x, w, b: torch.conv2d(x, w, b, padding=1, groups=groups, **options), (x, weight, bias)
 
 
 def convolution_backward(mask, dtype=torch.float32, memory_format=torch.contiguous_format):
     torch.manual_seed(0)
-    x = torch.randn(2, 16, 20, 20).to(dtype).to(memory_format=memory_format)
-    grad, weight = torch.randn(2, 8, 10, 10).to(dtype), torch.randn(8, 16, 3, 3).to(dtype)
+    x = torch.randn(16, 32, 24, 24).to(dtype).to(memory_format=memory_format)
+    grad, weight = torch.randn(16, 32, 12, 12).to(dtype), torch.randn(32, 32, 3, 3).to(dtype)
     lists = ([2, 2], [1, 1], [1, 1], False, [0, 0], 1)
 
     def run(g, x, w):
         # On the CPU the overload has the sizes of the bias as well.
-        return [y for y in aten.convolution_backward(g, x, w, [8], *lists, mask) if y is not None]
+        return [y for y in aten.convolution_backward(g, x, w, [32], *lists, mask) if y is not None]
 
     return run, (grad, x, weight)
 
@@ -85,11 +85,6 @@ KERNELS = {
     "baddbmm": ("baddbmm.out", lambda a, b, c: torch.baddbmm(a, b, c), bf16((10,), (3, 20, 30), (3, 30, 10))),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
     "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
-    "scatter_add": (
-        "scatter_add.out",
-        lambda x, i, y: x.scatter_add(1, i, y),
-        (special(4, 9), torch.randint(9, (4, 20), generator=torch.Generator().manual_seed(0)), torch.ones(4, 20)),
-    ),
 }
 
 
@@ -166,23 +161,6 @@ def test_operands_and_results_in_other_orders():
     assert calls_of("max_pool2d_with_indices_backward.grad_input") == before + 1
 
 
-@pytest.mark.parametrize("mode", ["strict", "fused"], indirect=True)
-def test_an_index_out_of_range_is_an_index_error(mode):
-    x = torch.zeros(3, 4, device="tpu")
-    with pytest.raises((IndexError, RuntimeError), match="index 9 is out of bounds for dimension 1 with size 4"):
-        x.scatter_add(1, torch.full((3, 4), 9, device="tpu"), x).cpu()
-    assert (x + 1).sum().item() == 12
-
-
-@pytest.mark.parametrize("mode", ["strict", "fused"], indirect=True)
-def test_an_error_inside_names_the_op(mode):
-    window = ([2, 2], [2, 2], [0, 0], [1, 1], False)
-    x, grad = torch.ones(1, 1, 4, 4, device="tpu"), torch.ones(1, 1, 2, 2, device="tpu")
-    with pytest.raises(RuntimeError, match="max_pool2d_with_indices_backward.*100"):
-        aten.max_pool2d_with_indices_backward(grad, x, *window, torch.full_like(grad, 100, dtype=torch.int64)).cpu()
-    assert (x + 1).sum().item() == 32  # and what follows works
-
-
 def test_the_number_of_threads_is_torchs():
     before, (_, function, args) = torch.get_num_threads(), KERNELS["convolution"]
     expected = function(*args)
@@ -195,7 +173,7 @@ def test_the_number_of_threads_is_torchs():
 def test_no_elements():
     overload, function, (x, weight, bias) = KERNELS["convolution"]
     before = calls_of(overload)
-    assert function(x[:0].to("tpu"), weight.to("tpu"), bias.to("tpu")).shape == (0, 16, 20, 20)
+    assert function(x[:0].to("tpu"), weight.to("tpu"), bias.to("tpu")).shape == (0, 32, 24, 24)
     assert calls_of(overload) == before
 
 
@@ -206,8 +184,9 @@ SCRIPT = """
     y = x.detach().to("tpu").requires_grad_()
     for z in (x, y):
         torch.nn.functional.max_pool2d(z, 3, 2, 1).square().sum().backward()
+    agrees = torch.allclose(x.grad, y.grad.cpu())
     called = "aten::max_pool2d_with_indices_backward.grad_input" in torch.tpu.host_kernel_calls()
-    print(json.dumps([torch.allclose(x.grad, y.grad.cpu()), called, torch.tpu.cache_stats()["compiles"]]))
+    print(json.dumps([agrees, called, torch.tpu.cache_stats()["compiles"]]))
 """
 
 
@@ -228,7 +207,7 @@ def test_programs_on_disk_are_of_one_setting(python, tmp_path, mode):
 ENTRIES = {
     "nn.functional.conv1d", "nn.functional.conv2d", "nn.functional.conv3d", "nn.functional.conv_transpose1d",
     "nn.functional.conv_transpose2d", "nn.functional.conv_transpose3d", "nn.functional.max_pool2d", "mm", "addmm",
-    "bmm", "baddbmm", "nn.functional.linear", "cumsum", "scatter_add",
+    "bmm", "baddbmm", "nn.functional.linear", "cumsum",
 }  # fmt: skip
 
 
