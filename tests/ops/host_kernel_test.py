@@ -60,6 +60,22 @@ def convolution_backward(mask, dtype=torch.float32, memory_format=torch.contiguo
     return run, (grad, x, weight)
 
 
+def layer_norm():
+    torch.manual_seed(0)
+    args = torch.randn(600, 500), torch.randn(500), torch.randn(500)
+    return lambda x, w, b: aten.native_layer_norm(x, [500], w, b, 1e-5), args
+
+
+def layer_norm_backward():
+    run, (x, weight, bias) = layer_norm()
+    _, mean, rstd = run(x, weight, bias)
+
+    def backward(*args):
+        return aten.native_layer_norm_backward(*args[:2], [500], *args[2:], [True, True, True])
+
+    return backward, (torch.randn_like(x), x, mean, rstd, weight, bias)
+
+
 def bf16(*sizes):
     torch.manual_seed(0)
     return tuple(torch.randn(size).bfloat16() for size in sizes)
@@ -79,10 +95,13 @@ KERNELS = {
         "convolution_backward_overrideable",
         *convolution_backward([True, True, False], memory_format=LAST),
     ),
-    "mm": ("mm.out", lambda a, b: a @ b.t(), bf16((20, 30), (10, 30))),
-    "addmm": ("addmm.out", lambda a, b, c: torch.addmm(a, b, c), bf16((10,), (20, 30), (30, 10))),
-    "bmm": ("bmm.out", torch.bmm, bf16((3, 20, 30), (3, 30, 10))),
-    "baddbmm": ("baddbmm.out", lambda a, b, c: torch.baddbmm(a, b, c), bf16((10,), (3, 20, 30), (3, 30, 10))),
+    "mm": ("mm.out", lambda a, b: a @ b.t(), bf16((200, 300), (100, 300))),
+    "addmm": ("addmm.out", lambda a, b, c: torch.addmm(a, b, c), bf16((100,), (200, 300), (300, 100))),
+    "bmm": ("bmm.out", torch.bmm, bf16((3, 200, 100), (3, 100, 100))),
+    "baddbmm": ("baddbmm.out", lambda a, b, c: torch.baddbmm(a, b, c), bf16((100,), (3, 200, 100), (3, 100, 100))),
+    "softmax": ("_softmax.out", lambda x: x.softmax(0), (torch.cat([special(64, 64), torch.randn(4096, 64)]),)),
+    "layer_norm": ("native_layer_norm", *layer_norm()),
+    "layer_norm_backward": ("native_layer_norm_backward", *layer_norm_backward()),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
     "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
 }
