@@ -356,7 +356,7 @@ hlo::Values pdist_backward(Context& c) {
   return {hlo::scatter({sum}, pairs.j, {hlo::negate(grad)}, dims, hlo::body_of(hlo::Reducer::Add))[0]};
 }
 
-constexpr int64_t kManyProducts = 1 << 22;
+constexpr int64_t kManyProducts = 1 << 26;
 
 // XLA:CPU converts to float32 first; oneDNN multiplies as it is.
 bool is_large_bf16(const Call& call) {
