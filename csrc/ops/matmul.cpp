@@ -374,16 +374,16 @@ Row distance(const char* name, Lower lower) { return row(name, lower).special("p
 
 Table matmul_table() {
   return {
-      row("mm.out", rounded<mm, &kSelf>).host_kernel(is_large_bf16).host_kernel(is_large_bf16),
+      row("mm.out", rounded<mm, &kSelf>).host_kernel(is_large_bf16),
       row("mm.dtype", with_dtype<mm, &kSelf>),
       row("mm.dtype_out", with_dtype<mm, &kSelf>),
-      row("bmm.out", rounded<bmm, &kSelf>).host_kernel(is_large_bf16).host_kernel(is_large_bf16),
+      row("bmm.out", rounded<bmm, &kSelf>).host_kernel(is_large_bf16),
       row("bmm.dtype", with_dtype<bmm, &kSelf>),
       row("bmm.dtype_out", with_dtype<bmm, &kSelf>),
-      scaled("addmm.out", rounded<addmm, &kMat1>).host_kernel(is_large_bf16).host_kernel(is_large_bf16),
+      scaled("addmm.out", rounded<addmm, &kMat1>).host_kernel(is_large_bf16),
       scaled("addmm.dtype", with_dtype<addmm, &kMat1>),
       scaled("addmm.dtype_out", with_dtype<addmm, &kMat1>),
-      scaled("baddbmm.out", rounded<baddbmm, &kBatch1>).host_kernel(is_large_bf16).host_kernel(is_large_bf16),
+      scaled("baddbmm.out", rounded<baddbmm, &kBatch1>).host_kernel(is_large_bf16),
       scaled("baddbmm.dtype", with_dtype<baddbmm, &kBatch1>),
       scaled("baddbmm.dtype_out", with_dtype<baddbmm, &kBatch1>),
       scaled("addmv.out", rounded<addmv, &kMat>),
