@@ -86,6 +86,7 @@ def test_misspelt_variable():
     [
         ("TORCH_TPU_CPU_DEVICES", "TORCH_TPU_CPU_DEVICES"),
         ("TORCH_TPU_HOST_OPS", "expected allow, warn or error, got 'odd'"),
+        ("TORCH_TPU_HOST_KERNELS", "expected on or off, got 'odd'"),
     ],
 )
 def test_malformed_variable(trial, name, message):

@@ -1,11 +1,14 @@
 #include "aten/host_call.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/PythonTorchFunctionTLS.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +20,7 @@
 #include "aten/host.h"
 #include "aten/kernel.h"
 #include "aten/tensor.h"
+#include "aten/types.h"
 #include "base/log.h"
 #include "engine/errand.h"
 #include "engine/journal.h"
@@ -31,16 +35,25 @@ namespace tpu::aten {
 
 namespace {
 
-/// Where a tensor lies in memory that a program lends to a kernel: dense, row-major.
+/// Where a tensor lies in memory that a program lends to a kernel: dense.
 struct Lent {
   c10::ScalarType dtype;
   std::vector<int64_t> sizes;
+  std::vector<int64_t> strides = {};  // empty: row-major
 
-  at::Tensor over(void* data) const { return at::from_blob(data, sizes, at::TensorOptions().dtype(dtype)); }
+  at::Tensor over(void* data) const {
+    auto options = at::TensorOptions().dtype(dtype);
+    return strides.empty() ? at::from_blob(data, sizes, options) : at::from_blob(data, sizes, strides, options);
+  }
   bool is_empty() const { return c10::multiply_integers(sizes) == 0; }
 };
 
 Lent lent(const at::Tensor& tensor) { return {tensor.scalar_type(), tensor.sizes().vec()}; }
+
+Lent lent(c10::ScalarType dtype, const Dims& sizes, const Dims& order) {
+  Dims strides = order.empty() ? Dims() : strides_of(sizes, order);
+  return {dtype, list_of(sizes).vec(), list_of(strides).vec()};
+}
 
 /// One argument: a constant, or how many of the operands are its tensors, or the next result.
 struct Argument {
@@ -55,12 +68,15 @@ struct Argument {
 struct HostKernel {
   c10::OperatorHandle op;
   std::string name;
-  std::vector<Argument> arguments;
-  std::vector<Lent> operands;
-  std::vector<Lent> results;  // in order, lists flattened; those without elements are no results of the program
+  std::vector<Argument> arguments = {};
+  std::vector<Lent> operands = {};
+  // In order, lists flattened. Those without elements are no results of the program; none where the kernel gives an
+  // undefined tensor.
+  std::vector<std::optional<Lent>> results = {};
   int64_t number = 0;
-  std::set<std::string> places;  // where it stands in what was traced: a call that stands twice is one kernel
-  std::string place;             // all of them
+  bool is_host_op = true;             // to be listed as one, or the host kernel of a row
+  std::set<std::string> places = {};  // where it stands in what was traced: a call that stands twice is one kernel
+  std::string place = {};             // all of them
 };
 
 constexpr size_t kMostPlaces = 4;  // of one kernel
@@ -82,9 +98,19 @@ class HostKernels {
     return found->second;
   }
 
+  void count(const std::string& name) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++calls_[name];
+  }
+  std::map<std::string, int64_t> calls() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return calls_;
+  }
+
  private:
   std::mutex mutex_;
   std::unordered_map<int64_t, std::shared_ptr<const HostKernel>> all_;
+  std::map<std::string, int64_t> calls_;  // of host kernels of rows
 };
 
 HostKernels& host_kernels() {
@@ -154,19 +180,23 @@ void run_host_kernel(const pjrt::FfiCall& call) {
   engine::Errand errand;  // a kernel may be Python's
   check(static_cast<bool>(errand), ErrorCode::Unavailable, "the Python interpreter is shutting down");
   PlainDispatch plain;
+  at::init_num_threads();  // what torch.set_num_threads said; a thread of the plugin does not know
   int64_t bytes = 0;
   try {
     std::vector<at::Tensor> expected;
     size_t next = 0;
-    for (const Lent& result : kernel->results)
-      expected.push_back(result.over(result.is_empty() ? nullptr : call.results[next++]));
+    for (const std::optional<Lent>& result : kernel->results) {
+      expected.emplace_back();
+      if (result) expected.back() = result->over(result->is_empty() ? nullptr : call.results[next++]);
+    }
     c10::Stack stack = stack_of(*kernel, call.operands, expected);
     kernel->op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
     std::vector<at::Tensor> results = tensors_in(stack);
     check(results.size() == expected.size(), ErrorCode::Internal, kernel->name, " gave ", results.size(),
           " results, expected ", expected.size());
     for (size_t r = 0; r < results.size(); ++r) {
-      check(results[r].sizes() == kernel->results[r].sizes, ErrorCode::Internal, kernel->name, ": result ", r,
+      if (!kernel->results[r]) continue;
+      check(results[r].sizes() == kernel->results[r]->sizes, ErrorCode::Internal, kernel->name, ": result ", r,
             " has other sizes than its Meta kernel said");
       if (!results[r].is_same(expected[r])) expected[r].copy_(results[r]);
     }
@@ -177,6 +207,7 @@ void run_host_kernel(const pjrt::FfiCall& call) {
     if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr) code = ErrorCode::NotImplemented;
     fail(code, kernel->name, ": ", error.what_without_backtrace());
   }
+  if (!kernel->is_host_op) return host_kernels().count(kernel->name);
   for (const Lent& operand : kernel->operands)
     bytes += c10::multiply_integers(operand.sizes) * static_cast<int64_t>(c10::elementSize(operand.dtype));
   count_host_op(kernel->name, bytes, kernel->place);
@@ -239,15 +270,31 @@ bool add_constant(Hasher& hasher, const c10::IValue& value) {
   return true;
 }
 
+// The dimensions of a dense tensor from the outermost; empty for row-major ones and those with gaps.
+Dims dense_order(const at::Tensor& tensor) {
+  if (tensor.is_contiguous() || !tensor.is_non_overlapping_and_dense()) return {};
+  Dims order;
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) order.push_back(dim);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return tensor.stride(a) > tensor.stride(b); });
+  return std::is_sorted(order.begin(), order.end()) ? Dims() : order;
+}
+
 /// Sorts the arguments of a call into operands and constants.
 class Sorting {
  public:
-  explicit Sorting(HostKernel& kernel) : kernel_(kernel) { hasher_.add(std::string_view(kernel.name)); }
+  /// `keeps_orders`: an operand that is dense in another order than row-major is lent so.
+  Sorting(HostKernel& kernel, bool keeps_orders) : kernel_(kernel), keeps_orders_(keeps_orders) {
+    hasher_.add(std::string_view(kernel.name));
+    hasher_.add(static_cast<int>(kernel.is_host_op));
+  }
 
-  void add_out(const at::Tensor& tensor) {
-    kernel_.arguments.push_back({Argument::Kind::Out, {}});
-    kernel_.results.push_back(lent(tensor));
-    hasher_.add(static_cast<int>(tensor.scalar_type()));
+  void add_out() { kernel_.arguments.push_back({Argument::Kind::Out, {}}); }
+
+  void add_result(const std::optional<Lent>& result) {
+    kernel_.results.push_back(result);
+    hasher_.add(result ? static_cast<int>(result->dtype) : -1);
+    if (result) add(result->strides);
   }
 
   bool add(const c10::IValue& value) {
@@ -282,21 +329,32 @@ class Sorting {
 
   int64_t number() const { return static_cast<int64_t>(hasher_.finish().low); }
   const std::vector<at::Tensor>& operands() const { return operands_; }
+  const std::vector<Dims>& orders() const { return orders_; }
 
  private:
   bool add(const at::Tensor& tensor) {
     if (!is_tpu(tensor)) return false;
-    kernel_.operands.push_back(lent(tensor));
+    Dims order = keeps_orders_ ? dense_order(tensor) : Dims();
+    kernel_.operands.push_back(lent(tensor.scalar_type(), dims_of(tensor.sizes()), order));
     operands_.push_back(tensor);
+    add(kernel_.operands.back().strides);
+    orders_.push_back(std::move(order));
     hasher_.add(static_cast<int>(tensor.scalar_type()));
     hasher_.add(tensor.dim());
     for (int64_t size : tensor.sizes()) hasher_.add(size);
     return true;
   }
 
+  void add(const std::vector<int64_t>& list) {
+    hasher_.add(list.size());
+    for (int64_t number : list) hasher_.add(number);
+  }
+
   HostKernel& kernel_;
+  const bool keeps_orders_;
   Hasher hasher_;
   std::vector<at::Tensor> operands_;
+  std::vector<Dims> orders_;
 };
 
 class WithoutTorchFunctions {
@@ -367,7 +425,66 @@ RowCall& recorded_call(const std::string& name) {
   return call->call;
 }
 
+// Before the first program that calls is compiled or loaded.
+void ensure_callable() {
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { pjrt::register_ffi(engine::Runtime::get().plugin(), ops::kHostCallTarget, run_host_kernel); });
+}
+
+// The overload that has the row's kernel on the CPU.
+c10::OperatorHandle host_overload(const ops::Row& row, const c10::OperatorHandle& op) {
+  return *row.host_overload == '\0' ? op : c10::Dispatcher::singleton().findSchemaOrThrow(row.host_overload, "");
+}
+
+bool has_elements(const Type& type) { return type.count() > 0; }
+
+// A number that is not structure is another one in the next run of the program.
+bool is_worth_calling(const ops::Call& call) {
+  return std::all_of(call.structural.begin(), call.structural.end(), std::identity()) &&
+         std::all_of(call.operands.begin(), call.operands.end(),
+                     [](const ops::Operand& operand) { return has_elements(operand.type); }) &&
+         call.row->host_kernel_pays(call);
+}
+
 }  // namespace
+
+void choose_host_kernel(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments, graph::Node& node) {
+  const ops::Settings& settings = engine::Runtime::get().configuration().settings;
+  ops::Call& call = node.call;
+  if (call.row->host_kernel_pays == nullptr || !settings.host_kernels || !is_worth_calling(call)) return;
+  auto kernel = std::make_shared<HostKernel>(HostKernel{host_overload(*call.row, op), host_op_name(op)});
+  kernel->is_host_op = false;
+  Sorting sorting(*kernel, /*keeps_orders=*/true);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (op.schema().arguments()[i].is_out())
+      sorting.add_out();
+    else if (!sorting.add(arguments[i]))
+      return;
+  }
+  ops::HostKernel chosen;
+  chosen.results = ops::result_types(call, settings);
+  for (size_t r = 0; r < chosen.results.size(); ++r) {
+    std::optional<Type>& type = chosen.results[r];
+    // A lowering may leave it to the result's tensor to round.
+    if (type) type->element = call.target_elements[r].value_or(type->element);
+    if (type && !has_elements(*type)) return;
+    const Dims& order = node.writes[r].permutation;
+    bool fits = type && order.size() == type->dims.size();
+    chosen.result_orders.push_back(fits ? order : Dims());
+    if (type)
+      sorting.add_result(lent(scalar_type_of(type->element), type->dims, chosen.result_orders.back()));
+    else
+      sorting.add_result(std::nullopt);
+  }
+  chosen.operand_orders = sorting.orders();
+  chosen.number = kernel->number = sorting.number();
+  ensure_callable();
+  host_kernels().add(std::move(kernel));
+  call.host_kernel = std::move(chosen);
+}
+
+std::map<std::string, int64_t> host_kernel_calls() { return host_kernels().calls(); }
 
 bool record_host_call(const c10::OperatorHandle& op, c10::Stack* stack) {
   // A graph that is going to be compiled for a TPU as well must not contain what a TPU cannot do.
@@ -375,14 +492,16 @@ bool record_host_call(const c10::OperatorHandle& op, c10::Stack* stack) {
   size_t count = op.schema().arguments().size(), first = stack->size() - count;
   c10::ArrayRef<c10::IValue> arguments(stack->data() + first, count);
 
-  auto kernel = std::make_shared<HostKernel>(HostKernel{op, host_op_name(op), {}, {}, {}, 0, {}, {}});
+  auto kernel = std::make_shared<HostKernel>(HostKernel{op, host_op_name(op)});
   if (std::string place = current_place(); !place.empty()) kernel->places.insert(std::move(place));
-  Sorting sorting(*kernel);
+  Sorting sorting(*kernel, /*keeps_orders=*/false);
   for (size_t i = 0; i < count; ++i) {
-    if (op.schema().arguments()[i].is_out())
-      sorting.add_out(arguments[i].toTensor());
-    else if (!sorting.add(arguments[i]))
+    if (op.schema().arguments()[i].is_out()) {
+      sorting.add_out();
+      sorting.add_result(lent(arguments[i].toTensor()));
+    } else if (!sorting.add(arguments[i])) {
       return false;
+    }
   }
   if (sorting.operands().empty()) return false;
   engine::Device& device = cell_of(sorting.operands()[0]).device();
@@ -390,9 +509,7 @@ bool record_host_call(const c10::OperatorHandle& op, c10::Stack* stack) {
   if (!device.is_cpu() || !pjrt::has_ffi(runtime.plugin())) return false;
   std::optional<c10::Stack> results = results_of(op, arguments);
   if (!results) return false;
-
-  static std::once_flag once;
-  std::call_once(once, [&] { pjrt::register_ffi(runtime.plugin(), ops::kHostCallTarget, run_host_kernel); });
+  ensure_callable();
   c10::Device here(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(device.ordinal()));
   c10::Stack made;
   c10::List<at::Tensor> out;
@@ -412,7 +529,7 @@ bool record_host_call(const c10::OperatorHandle& op, c10::Stack* stack) {
     }
   } else {
     auto make = [&](const at::Tensor& meta) {
-      kernel->results.push_back(lent(meta));
+      sorting.add_result(lent(meta));
       return give(at::empty_strided(meta.sizes(), meta.strides(), meta.options().device(here)));
     };
     for (const c10::IValue& value : *results) {

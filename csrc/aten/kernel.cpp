@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "aten/host.h"
+#include "aten/host_call.h"
 #include "aten/types.h"
 #include "base/log.h"
 #include "device/errors.h"
@@ -276,6 +277,7 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.emplace(row_, signature, &graph);
     walk(*recording, signature, arguments);
     try {
+      choose_host_kernel(op, arguments, graph.nodes[0]);
       plan = recorder != nullptr ? engine::make_description(key, graph)
                                  : engine::make_plan(key, device, graph, engine::capture_line());
     } catch (Error& error) {

@@ -20,6 +20,8 @@ const std::vector<Variable>& table() {
        "path of the plugin that `python -m torch_tpu check` compiles with, not libtpu"},
       {"TORCH_TPU_DEBUG", "0", "1 device and cache summary, 2 executables, 3 graphs, 4 StableHLO, 5 every op call"},
       {"TORCH_TPU_HOST_OPS", "warn", "allow | warn | error: what to do when an op runs on the host"},
+      {"TORCH_TPU_HOST_KERNELS", "on",
+       "on | off: whether programs of a CPU plugin call PyTorch's CPU kernels where those are faster"},
       {"TORCH_TPU_MODE", "",
        "auto | fused | strict | debug: record ops and run them as programs where that pays, always, never; debug "
        "waits"},

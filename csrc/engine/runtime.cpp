@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "engine/live.h"
 #include "engine/recorder.h"
+#include "pjrt/ffi.h"
 
 namespace tpu::engine {
 
@@ -39,6 +40,7 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
   hasher.add(static_cast<uint64_t>(settings.precision));
   hasher.add(static_cast<uint64_t>(settings.deterministic));
   hasher.add(static_cast<uint64_t>(settings.is_cpu));
+  hasher.add(static_cast<uint64_t>(settings.host_kernels));
   return hasher.finish();
 }
 
@@ -46,6 +48,13 @@ Hash128 hash_of(const ops::Settings& settings, const pjrt::Plugin& plugin, const
 cache::Build disk_build(const pjrt::Plugin& plugin) {
   std::string file = std::filesystem::path(plugin.path()).filename().string();
   return {build_id(), plugin.machine_hash(), concat(file, ", PJRT ", plugin.api_major(), ".", plugin.api_minor())};
+}
+
+bool wants_host_kernels() {
+  std::string text = env::text("TORCH_TPU_HOST_KERNELS");
+  check(text == "on" || text == "off", ErrorCode::Value, "TORCH_TPU_HOST_KERNELS: expected on or off, got '", text,
+        "'");
+  return text == "on";
 }
 
 }  // namespace
@@ -65,6 +74,7 @@ Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
     devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));
   ops::Settings settings;
   settings.is_cpu = client_->is_cpu();
+  settings.host_kernels = settings.is_cpu && wants_host_kernels() && pjrt::has_ffi(plugin_);
   configure(settings);
 }
 

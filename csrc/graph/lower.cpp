@@ -2,6 +2,7 @@
 
 #include "graph/graph.h"
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 #include "ops/name.h"
 #include "ops/promotion.h"
 
@@ -160,7 +161,7 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
     if (node.call.row->is_random) arguments.begin_random_node();
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));
-    Values values = node.call.row->lower(context);
+    Values values = ops::lower_call(context);
     check(values.size() == node.writes.size(), ErrorCode::Internal, ops::full_name(node.call.row->name),
           ": the lowering gave ", values.size(), " results, the schema has ", node.writes.size());
     for (size_t k = 0; k < values.size(); ++k) {

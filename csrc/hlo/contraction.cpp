@@ -104,6 +104,28 @@ Value cholesky(const Value& x, bool lower) {
   return x.builder->generic(op, {x}, x.type, Attributes().flag("lower", lower).text());
 }
 
+namespace {
+
+// From the innermost dimension, as XLA has it.
+std::string layouts(const Types& types, const std::vector<Dims>& orders) {
+  std::string text = "[";
+  for (size_t i = 0; i < types.size(); ++i) {
+    auto rank = static_cast<size_t>(types[i].rank());
+    if (i != 0) text += ", ";
+    text += "dense<";
+    if (rank > 0) text += "[";
+    for (size_t k = rank; k-- > 0;) {
+      text += std::to_string(orders[i].empty() ? static_cast<int64_t>(k) : orders[i][k]);
+      if (k > 0) text += ", ";
+    }
+    if (rank > 0) text += "]";
+    text += "> : tensor<" + std::to_string(rank) + "xindex>";
+  }
+  return text + "]";
+}
+
+}  // namespace
+
 Values custom_call(Builder& builder, const std::string& target, const Values& operands, const Types& results,
                    const CustomCall& call) {
   constexpr std::string_view op = "stablehlo.custom_call";
@@ -137,6 +159,14 @@ Values custom_call(Builder& builder, const std::string& target, const Values& op
       pairs += "], operand_index = " + std::to_string(operand) + ", operand_tuple_indices = []>";
     }
     attributes.raw("output_operand_aliases", pairs + "]");
+  }
+  if (!call.operand_orders.empty() || !call.output_orders.empty()) {
+    require(call.operand_orders.size() == operands.size() && call.output_orders.size() == results.size(), op,
+            "expected an order for each of ", operands.size(), " operands and ", results.size(), " outputs");
+    Types types;
+    for (const Value& operand : operands) types.push_back(operand.type);
+    attributes.raw("operand_layouts", layouts(types, call.operand_orders));
+    attributes.raw("result_layouts", layouts(results, call.output_orders));
   }
   return builder.generic(op, operands, results, attributes.text());
 }

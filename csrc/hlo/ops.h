@@ -227,6 +227,10 @@ struct CustomCall {
   bool has_side_effect = false;
   /// (operand, output) pairs that share memory.
   std::vector<std::pair<int, int>> aliases = {};
+  /// Per operand and output how it lies in memory: dimensions from the outermost, empty for row-major. Not given when
+  /// all are row-major.
+  std::vector<Dims> operand_orders = {};
+  std::vector<Dims> output_orders = {};
 };
 Values custom_call(Builder& builder, const std::string& target, const Values& operands, const Types& results,
                    const CustomCall& call = {});

@@ -61,6 +61,15 @@ struct Argument {
   std::vector<int> indices;  // Tensors: operands, -1 for None
 };
 
+/// How a program calls PyTorch's CPU kernel in place of the row's lowering, see Note [Host kernels] in ops/host_call.h.
+/// An order lists the dimensions of a tensor as they lie in memory, from the outermost; empty stands for row-major.
+struct HostKernel {
+  int64_t number = 0;  // says which one, see aten/host_call.h
+  std::vector<std::optional<Type>> results;
+  std::vector<Dims> operand_orders;
+  std::vector<Dims> result_orders;
+};
+
 struct Call {
   const Row* row = nullptr;
   std::vector<Argument> arguments;
@@ -75,9 +84,12 @@ struct Call {
   std::vector<std::optional<Type>> targets;
   /// Its element type, also where its shape is still to be worked out.
   std::vector<std::optional<ElementType>> target_elements;
+  std::optional<HostKernel> host_kernel;
 
   const Argument& argument(const char* name) const;  // throws Error(Internal) when the schema has no such argument
   const Argument* find(const char* name) const;      // null when the schema has no such argument
+  const Type& type(const char* name) const;          // of a tensor that is given
+  const Param& param(const char* name) const;        // of a structural argument that is given
 };
 
 /// `aten::add.out(self: f32[2, 3], other: 2.0, alpha: 1)`; one line, for logs and errors.

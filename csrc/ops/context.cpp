@@ -22,6 +22,10 @@ const Argument& Call::argument(const char* name) const {
   return *found;
 }
 
+const Type& Call::type(const char* name) const { return operands[static_cast<size_t>(argument(name).index)].type; }
+
+const Param& Call::param(const char* name) const { return params[static_cast<size_t>(argument(name).index)]; }
+
 std::string to_string(const Scalar& scalar) {
   switch (scalar.kind) {
     case Scalar::Kind::Bool: return scalar.integer ? "True" : "False";

@@ -21,6 +21,7 @@ struct Settings {
   hlo::Precision precision = hlo::Precision::Highest;  // torch.get_float32_matmul_precision()
   bool deterministic = false;                          // torch.use_deterministic_algorithms
   bool is_cpu = true;                                  // platform of the plugin
+  bool host_kernels = false;                           // its programs may call kernels of the CPU
 };
 
 /// A condition that the program checks while it runs, see Note [Value checks] in graph/lower.cpp.
@@ -47,6 +48,8 @@ class Context {
   hlo::Builder& builder() { return builder_; }
   const Call& call() const { return call_; }
   const Settings& settings() const { return settings_; }
+  /// Of all tensor arguments, in order.
+  const hlo::Values& operands() const { return sources_.operands; }
 
   // Which arguments are there.
   bool has(const char* name) const;        // exists in the schema and is not None

@@ -9,6 +9,7 @@
 // and each has several forms, see Note [Forms of a convolution].
 #include <algorithm>
 
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 #include "ops/window.h"
 
@@ -519,6 +520,56 @@ hlo::Values convolution_backward(Context& c) {
   return results;
 }
 
+// ------------------------------------------------------------------------------------------------ host kernels
+// Through PyTorch, oneDNN takes a third to four fifths of the time of a large Native convolution, and uses both cores
+// (docs/benchmarks.md). In float32 the other forms are faster than it, but for the weight gradient of Taps and the
+// gradients of a 1x1 kernel on large maps, and so is Native for few products and for the gradient of an input of few
+// channels.
+
+constexpr int64_t kManyProducts = 1 << 24;
+constexpr int64_t kLargeMaps = 1 << 14;  // positions of all images
+constexpr int64_t kFewChannels = 8;      // of a group
+
+struct Extent {
+  int64_t places, positions, products;  // of the kernel; of the window in one image; in all
+  int64_t batch, channels;              // images, big channels of a group
+  bool is_depthwise;
+};
+
+Extent extent_of(const Call& call) {
+  const Dims &input = call.type("input").dims, &weight = call.type("weight").dims;
+  const Dims& stride = std::get<Dims>(call.param("stride"));
+  bool transposed = std::get<bool>(call.param("transposed"));
+  Extent extent{1, 1, 0, input[0], weight[1], std::get<int64_t>(call.param("groups")) > 1 && weight[1] == 1};
+  for (size_t i = 2; i < input.size(); ++i) {
+    int64_t step = transposed || stride.empty() ? 1 : std::max<int64_t>(1, stride[std::min(i - 2, stride.size() - 1)]);
+    extent.positions *= (input[i] + step - 1) / step;
+    extent.places *= weight[i];
+  }
+  extent.products = extent.batch * extent.positions * product(weight);
+  return extent;
+}
+
+bool is_large_native(const Extent& extent) {
+  return extent.places > 1 && extent.places <= extent.positions && !extent.is_depthwise &&
+         extent.products >= kManyProducts;
+}
+
+bool gains_by_onednn(const Call& call) {
+  ElementType element = call.type("input").element;
+  return element == ElementType::BF16 || (element == ElementType::F32 && is_large_native(extent_of(call)));
+}
+
+bool gradients_gain_by_onednn(const Call& call) {
+  ElementType element = call.type("input").element;
+  if (element != ElementType::F32) return element == ElementType::BF16;
+  Extent extent = extent_of(call);
+  const Dims& mask = std::get<Dims>(call.param("output_mask"));
+  if (extent.is_depthwise) return mask[1] != 0 && extent.places > 1;
+  if (extent.places == 1) return extent.batch * extent.positions >= kLargeMaps;
+  return is_large_native(extent) && (mask[0] == 0 || extent.channels >= kFewChannels);
+}
+
 // --------------------------------------------------------------------------------------- unfold, fold, columns
 // [batch, channels, height, width] to [batch, channels * places, positions] and the transpose; the batch may be
 // missing.
@@ -608,8 +659,9 @@ hlo::Values col2im(Context& c) {
 
 Table convolution_table() {
   return {
-      row("convolution_overrideable", convolution),
-      row("convolution_backward_overrideable", convolution_backward),
+      row("convolution_overrideable", convolution).host_kernel(gains_by_onednn, "torch_tpu::convolution"),
+      row("convolution_backward_overrideable", convolution_backward)
+          .host_kernel(gradients_gain_by_onednn, "torch_tpu::convolution_backward"),
 
       row("im2col", im2col),
       row("im2col.out", im2col),

@@ -7,13 +7,17 @@ namespace tpu::ops {
 
 namespace {
 
+hlo::CustomCall call_of(int64_t number) {
+  hlo::CustomCall call;
+  call.backend_config = concat("{number = ", number, " : i64}");
+  return call;
+}
+
 hlo::Values host_call(Context& c) {
   c.expect(c.settings().is_cpu, ErrorCode::NotImplemented, "a program for a TPU cannot call a kernel of the CPU");
   hlo::Types results;
   for (size_t k = 0; k < c.call().targets.size(); ++k) results.push_back(*c.target(k));
-  hlo::CustomCall call;
-  call.backend_config = concat("{number = ", c.integer("number"), " : i64}");
-  return hlo::custom_call(c.builder(), kHostCallTarget, c.tensors("inputs"), results, call);
+  return hlo::custom_call(c.builder(), kHostCallTarget, c.tensors("inputs"), results, call_of(c.integer("number")));
 }
 
 }  // namespace
@@ -25,6 +29,36 @@ Row host_call_row(const char* name) {
   hasher.add(std::string_view(name));
   row.name_hash = hasher.finish().low;
   return row;
+}
+
+std::vector<std::optional<Type>> result_types(const Call& call, const Settings& settings) {
+  hlo::Builder scratch;
+  Context::Sources sources;
+  for (const Operand& operand : call.operands) sources.operands.push_back(scratch.parameter(operand.type));
+  sources.take_scalar = [&](int, ElementType type) { return scratch.parameter({type, {}}); };
+  Context context(scratch, call, settings, std::move(sources));
+  std::vector<std::optional<Type>> types;
+  for (const hlo::Value& value : call.row->lower(context))
+    types.push_back(value ? std::optional(value.type) : std::nullopt);
+  return types;
+}
+
+hlo::Values lower_call(Context& c) {
+  const std::optional<HostKernel>& kernel = c.call().host_kernel;
+  if (!kernel || !c.settings().is_cpu) return c.call().row->lower(c);
+  hlo::CustomCall call = call_of(kernel->number);
+  call.operand_orders = kernel->operand_orders;
+  hlo::Types given;
+  for (size_t r = 0; r < kernel->results.size(); ++r) {
+    if (!kernel->results[r]) continue;
+    given.push_back(*kernel->results[r]);
+    call.output_orders.push_back(kernel->result_orders[r]);
+  }
+  hlo::Values made = hlo::custom_call(c.builder(), kHostCallTarget, c.operands(), given, call);
+  hlo::Values results(kernel->results.size());
+  for (size_t r = 0, next = 0; r < results.size(); ++r)
+    if (kernel->results[r]) results[r] = made[next++];
+  return results;
 }
 
 }  // namespace tpu::ops

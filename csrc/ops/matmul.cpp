@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ops/axis.h"
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -355,6 +356,16 @@ hlo::Values pdist_backward(Context& c) {
   return {hlo::scatter({sum}, pairs.j, {hlo::negate(grad)}, dims, hlo::body_of(hlo::Reducer::Add))[0]};
 }
 
+constexpr int64_t kManyProducts = 1 << 26;
+
+// XLA:CPU converts to float32 first; oneDNN multiplies as it is.
+bool is_large_bf16(const Call& call) {
+  bool is_bf16 = std::all_of(call.operands.begin(), call.operands.end(),
+                             [](const Operand& operand) { return operand.type.element == ElementType::BF16; });
+  const Type &b = call.operands.back().type, &a = call.operands[call.operands.size() - 2].type;
+  return is_bf16 && a.count() * b.dims.back() >= kManyProducts;
+}
+
 // A row of an add form: beta and alpha run at run time but for the values that make the program smaller.
 Row scaled(const char* name, Lower lower) { return row(name, lower).special("beta", {0, 1}).special("alpha", {1}); }
 Row distance(const char* name, Lower lower) { return row(name, lower).special("p", {0, 1, 2, INFINITY}); }
@@ -363,16 +374,16 @@ Row distance(const char* name, Lower lower) { return row(name, lower).special("p
 
 Table matmul_table() {
   return {
-      row("mm.out", rounded<mm, &kSelf>),
+      row("mm.out", rounded<mm, &kSelf>).host_kernel(is_large_bf16),
       row("mm.dtype", with_dtype<mm, &kSelf>),
       row("mm.dtype_out", with_dtype<mm, &kSelf>),
-      row("bmm.out", rounded<bmm, &kSelf>),
+      row("bmm.out", rounded<bmm, &kSelf>).host_kernel(is_large_bf16),
       row("bmm.dtype", with_dtype<bmm, &kSelf>),
       row("bmm.dtype_out", with_dtype<bmm, &kSelf>),
-      scaled("addmm.out", rounded<addmm, &kMat1>),
+      scaled("addmm.out", rounded<addmm, &kMat1>).host_kernel(is_large_bf16),
       scaled("addmm.dtype", with_dtype<addmm, &kMat1>),
       scaled("addmm.dtype_out", with_dtype<addmm, &kMat1>),
-      scaled("baddbmm.out", rounded<baddbmm, &kBatch1>),
+      scaled("baddbmm.out", rounded<baddbmm, &kBatch1>).host_kernel(is_large_bf16),
       scaled("baddbmm.dtype", with_dtype<baddbmm, &kBatch1>),
       scaled("baddbmm.dtype_out", with_dtype<baddbmm, &kBatch1>),
       scaled("addmv.out", rounded<addmv, &kMat>),

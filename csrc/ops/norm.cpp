@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -554,8 +555,8 @@ Table norm_table() {
       row("batch_norm_backward_reduce", batch_norm_backward_reduce),
       row("batch_norm_backward_elemt", batch_norm_backward_elemt),
 
-      row("native_layer_norm", native_layer_norm),
-      row("native_layer_norm_backward", native_layer_norm_backward),
+      row("native_layer_norm", native_layer_norm).constant({"eps"}).host_kernel(is_large),
+      row("native_layer_norm_backward", native_layer_norm_backward).host_kernel(is_large),
       row("_fused_rms_norm", fused_rms_norm),
       row("_fused_rms_norm_backward", fused_rms_norm_backward),
 

@@ -5,6 +5,7 @@
 // one vectorised loop; its own reduce_window and select_and_scatter visit elements one by one.
 #include <algorithm>
 
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 #include "ops/window.h"
 
@@ -465,7 +466,7 @@ hlo::Values adaptive_max_pool_backward(Context& c) {
 Table pool_table() {
   return {
       row("max_pool2d_with_indices.out", max_pool<2>),
-      row("max_pool2d_with_indices_backward.grad_input", max_pool_backward<2>),
+      row("max_pool2d_with_indices_backward.grad_input", max_pool_backward<2>).host_kernel(always),
       row("max_pool3d_with_indices", max_pool<3>).image(),
       row("max_pool3d_with_indices.out", max_pool<3>),
       row("max_pool3d_with_indices_backward", max_pool_backward<3>).image(),

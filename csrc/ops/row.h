@@ -13,6 +13,11 @@
 namespace tpu::ops {
 
 class Context;
+struct Call;
+
+/// Whether a program of a CPU plugin does better to call PyTorch's CPU kernel for this call than to compute it, see
+/// Note [Host kernels] in ops/host_call.h.
+using Pays = bool (*)(const Call&);
 
 /// Emits the op into the context's builder and returns one value per output: first the op's returns in order, then
 /// mutable arguments that are not returned, then the arguments that `writes` names.
@@ -43,6 +48,8 @@ struct Row {
   Spectrum spectrum = Spectrum::None;  // fresh outputs lie as torch's transforms leave them, see transform_order
   bool is_slow_on_cpu = false;         // a CPU plugin leaves it to the host, unless host ops are errors
   bool reads_layout = false;           // what it gives depends on which operands are contiguous
+  Pays host_kernel_pays = nullptr;     // null: never
+  const char* host_overload = "";      // with its namespace, where the CPU's kernel is not that of the same name
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -78,6 +85,11 @@ struct Row {
   }
   Row&& slow_on_cpu() && {
     is_slow_on_cpu = true;
+    return std::move(*this);
+  }
+  Row&& host_kernel(Pays pays, const char* overload = "") && {
+    host_kernel_pays = pays;
+    host_overload = overload;
     return std::move(*this);
   }
   Row&& by_layout() && {

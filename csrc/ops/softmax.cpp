@@ -3,6 +3,7 @@
 
 #include "ops/axis.h"
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 
 namespace tpu::ops {
 
@@ -99,9 +100,9 @@ Values masked_softmax_backward(Context& c) {
 
 Table softmax_table() {
   return {
-      row("_softmax.out", softmax),
+      row("_softmax.out", softmax).host_kernel(is_large),
       row("_log_softmax.out", log_softmax),
-      row("_softmax_backward_data.out", softmax_backward),
+      row("_softmax_backward_data.out", softmax_backward).host_kernel(is_large),
       row("_log_softmax_backward_data.out", log_softmax_backward),
       row("_masked_softmax", masked_softmax),
       row("_masked_softmax_backward", masked_softmax_backward),

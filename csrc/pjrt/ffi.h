@@ -3,7 +3,8 @@
 // Note [FFI records]. The plugin gives its registration function in extension 5 of the PJRT table, and hands a *call
 // frame* to a function for each call, and once to ask for the version of the frame that the function understands. All
 // records begin with their size and grow at their end; this file declares the oldest frame, version 0.1, which plugins
-// since 2025-11 accept (facts/pjrt.md, 2.7). Operands and results are dense and row-major.
+// since 2025-11 accept (facts/pjrt.md, 2.7). Operands and results are dense, in the layouts that the call names
+// (row-major when it names none).
 #pragma once
 
 #include <cstdint>

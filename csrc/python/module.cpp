@@ -17,6 +17,7 @@
 
 #include "aten/calls.h"
 #include "aten/host.h"
+#include "aten/host_call.h"
 #include "aten/register.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -32,6 +33,7 @@
 #include "engine/runtime.h"
 #include "hlo/ops.h"
 #include "ops/row.h"
+#include "pjrt/ffi.h"
 #include "pjrt/self_test.h"
 #include "python/bindings.h"
 #include "python/lines.h"
@@ -341,6 +343,11 @@ void define_programs(py::module_& module) {
 // In the order of aten::HostPolicy.
 constexpr const char* kHostPolicies[] = {"allow", "warn", "error"};
 
+engine::Runtime& started() {
+  device::ensure_started();
+  return engine::Runtime::get();
+}
+
 void define_host_ops(py::module_& module) {
   define(
       module, "host_ops",
@@ -364,6 +371,22 @@ void define_host_ops(py::module_& module) {
         fail(ErrorCode::Value, "expected allow, warn or error, got '", policy, "'");
       },
       "Chooses what happens when an op goes to the host.");
+  define(
+      module, "host_kernels", [] { return started().configuration().settings.host_kernels; },
+      "Whether programs call PyTorch's CPU kernels where those are faster.");
+  define(
+      module, "set_host_kernels",
+      [](bool on) {
+        engine::Runtime& runtime = started();
+        ops::Settings settings = runtime.configuration().settings;
+        check(!on || pjrt::has_ffi(runtime.plugin()), ErrorCode::NotImplemented, "programs of the plugin ",
+              runtime.plugin().path(), " cannot call kernels of the CPU");
+        settings.host_kernels = on;
+        runtime.configure(settings);
+      },
+      "Chooses it for ops that are called from now on.");
+  define(module, "host_kernel_calls", &aten::host_kernel_calls,
+         "How often programs called each host kernel, by overload.");
 }
 
 void define_calls(py::module_& module) {

@@ -42,6 +42,7 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "host_kernel_calls",
     "host_ops",
     "init",
     "ipc_collect",
@@ -71,6 +72,7 @@ __all__ = [
     "seed",
     "seed_all",
     "set_device",
+    "set_host_kernels",
     "set_host_ops",
     "set_mode",
     "set_rng_state",
@@ -570,6 +572,22 @@ def set_host_ops(policy: str) -> str:
     previous = _C.host_policy()
     _C.set_host_policy(policy)
     return previous
+
+
+def set_host_kernels(on: bool) -> bool:
+    """Whether programs of a CPU plugin call PyTorch's CPU kernels for ops that XLA:CPU does badly (the default).
+
+    Without them every op is computed as on a TPU. Holds for ops that are called from now on. Returns what it was.
+    TORCH_TPU_HOST_KERNELS=off sets it from outside. Raises NotImplementedError on a plugin that cannot call any.
+    """
+    previous = _C.host_kernels()
+    _C.set_host_kernels(on)
+    return previous
+
+
+def host_kernel_calls() -> dict[str, int]:
+    """How often programs of this process called each host kernel (set_host_kernels), by the overload of its op."""
+    return _C.host_kernel_calls()
 
 
 # --- modes

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cpp/call.h"
+#include "ops/host_call.h"
 
 namespace tpu::graph {
 namespace {
@@ -424,6 +425,52 @@ TEST(Errors, ShapesThatDoNotFit) {
       .replace(kMatrix);
   EXPECT_EQ(error_of(graph, ErrorCode::InvalidArgument),
             "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
+}
+
+// A max pool's gradient whose program may call the CPU's kernel, with images that lie channels last.
+Graph with_host_kernel() {
+  Graph graph;
+  const Type big{E::F32, {2, 3, 4, 4}}, small{E::F32, {2, 3, 2, 2}};
+  CallBuilder(graph, "max_pool2d_with_indices_backward.grad_input")
+      .tensor("grad_output", small)
+      .tensor("self", big)
+      .param("kernel_size", Dims{2, 2})
+      .param("stride", Dims{2, 2})
+      .param("padding", Dims{0, 0})
+      .param("dilation", Dims{1, 1})
+      .param("ceil_mode", Param(false))
+      .tensor("indices", {E::S64, {2, 3, 2, 2}})
+      .replace(big, -1, false, {0, 2, 3, 1});
+  graph.nodes[0].call.host_kernel = {
+      .number = 7, .results = {big}, .operand_orders = {{}, {0, 2, 3, 1}, {}}, .result_orders = {{0, 2, 3, 1}}};
+  return graph;
+}
+
+TEST(HostKernels, AreCalledWithWhatTheRowReads) {
+  Lowered l = lowered(with_host_kernel());
+  EXPECT_EQ(
+      line_with(l.text, "custom_call"),
+      "%3 = \"stablehlo.custom_call\"(%arg0, %arg1, %arg2) {api_version = 4 : i32, backend_config = {number = 7 : "
+      "i64}, call_target_name = \"torch_tpu_host_call\", has_side_effect = false, operand_layouts = [dense<[3, 2, "
+      "1, 0]> : tensor<4xindex>, dense<[1, 3, 2, 0]> : tensor<4xindex>, dense<[3, 2, 1, 0]> : tensor<4xindex>], "
+      "result_layouts = [dense<[1, 3, 2, 0]> : tensor<4xindex>]} : (tensor<2x3x2x2xf32>, tensor<2x3x4x4xf32>, "
+      "tensor<2x3x2x2xi64>) -> (tensor<2x3x4x4xf32>)");
+  EXPECT_FALSE(contains(l, "stablehlo.select"));
+}
+
+TEST(HostKernels, AreOfCpusOnly) {
+  ops::Settings tpu;
+  tpu.is_cpu = false;
+  Lowered l = lower(with_host_kernel(), tpu);
+  EXPECT_FALSE(contains(l, "custom_call"));
+  EXPECT_TRUE(contains(l, "stablehlo.select"));
+}
+
+TEST(HostKernels, HaveTheResultsOfTheLowering) {
+  Graph graph = with_host_kernel();
+  std::vector<std::optional<Type>> types = ops::result_types(graph.nodes[0].call, ops::Settings());
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0], (Type{E::F32, {2, 3, 4, 4}}));
 }
 
 TEST(Text, OfAGraph) {

@@ -487,6 +487,26 @@ TEST(Contraction, CustomCall) {
             "[]>]} : (tensor<2xf32>) -> (tensor<2xf32>)\n");
 }
 
+TEST(Contraction, CustomCallWithOrders) {
+  EXPECT_EQ(body_of_main([](Builder& b) {
+              CustomCall call;
+              call.operand_orders = {{0, 2, 1}, {}};
+              call.output_orders = {{1, 0}};
+              Value x = b.parameter({E::F32, {2, 3, 4}});
+              return custom_call(b, "f", {x, b.parameter({E::F32, {}})}, {{E::F32, {2, 3}}}, call);
+            }),
+            "%2 = \"stablehlo.custom_call\"(%arg0, %arg1) {api_version = 4 : i32, call_target_name = \"f\", "
+            "has_side_effect = false, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<> : "
+            "tensor<0xindex>], result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x3x4xf32>, tensor<f32>) "
+            "-> (tensor<2x3xf32>)\n");
+  EXPECT_NE(refused([](Builder& b) {
+              CustomCall call;
+              call.operand_orders = {{}};
+              custom_call(b, "f", {}, {}, call);
+            }),
+            "");
+}
+
 TEST(Contraction, ChloTopK) {
   EXPECT_EQ(body_of_main([](Builder& b) { return top_k(erf(b.parameter({E::F32, {2, 8}})), 3); }),
             "%1 = \"chlo.erf\"(%arg0) : (tensor<2x8xf32>) -> tensor<2x8xf32>\n"

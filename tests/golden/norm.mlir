@@ -9,7 +9,7 @@
 //   result 1 is a new tensor
 //   result 2 is a new tensor
 module @main {
-  func.func public @main(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>, %arg2: tensor<3xf32>, %arg3: tensor<1xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+  func.func public @main(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>, %arg2: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
     %3 = stablehlo.constant dense<0.0> : tensor<f32>
     %7 = "stablehlo.reduce"(%arg0, %3) ({
     ^bb0(%4: tensor<f32>, %5: tensor<f32>):
@@ -27,20 +27,20 @@ module @main {
       stablehlo.return %15 : tensor<f32>
     }) {dimensions = array<i64: 1>} : (tensor<2x3xf32>, tensor<f32>) -> (tensor<2xf32>)
     %17 = stablehlo.multiply %16, %8 : tensor<2xf32>
-    %19 = "stablehlo.reshape"(%arg3) : (tensor<1xf32>) -> tensor<f32>
-    %20 = "stablehlo.broadcast_in_dim"(%19) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2xf32>
-    %21 = stablehlo.add %17, %20 : tensor<2xf32>
-    %22 = stablehlo.rsqrt %21 : tensor<2xf32>
-    %23 = "stablehlo.broadcast_in_dim"(%22) {broadcast_dimensions = array<i64: 0>} : (tensor<2xf32>) -> tensor<2x3xf32>
-    %24 = "stablehlo.broadcast_in_dim"(%9) {broadcast_dimensions = array<i64: 0>} : (tensor<2xf32>) -> tensor<2x3xf32>
-    %25 = stablehlo.subtract %arg0, %24 : tensor<2x3xf32>
-    %26 = stablehlo.multiply %25, %23 : tensor<2x3xf32>
-    %27 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
-    %28 = stablehlo.multiply %26, %27 : tensor<2x3xf32>
-    %29 = "stablehlo.broadcast_in_dim"(%arg2) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
-    %30 = stablehlo.add %28, %29 : tensor<2x3xf32>
-    %31 = "stablehlo.reshape"(%9) : (tensor<2xf32>) -> tensor<2x1xf32>
-    %32 = "stablehlo.reshape"(%22) : (tensor<2xf32>) -> tensor<2x1xf32>
-    return %30, %31, %32 : tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+    %18 = stablehlo.constant dense<1.0e-05> : tensor<f32>
+    %19 = "stablehlo.broadcast_in_dim"(%18) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2xf32>
+    %20 = stablehlo.add %17, %19 : tensor<2xf32>
+    %21 = stablehlo.rsqrt %20 : tensor<2xf32>
+    %22 = "stablehlo.broadcast_in_dim"(%21) {broadcast_dimensions = array<i64: 0>} : (tensor<2xf32>) -> tensor<2x3xf32>
+    %23 = "stablehlo.broadcast_in_dim"(%9) {broadcast_dimensions = array<i64: 0>} : (tensor<2xf32>) -> tensor<2x3xf32>
+    %24 = stablehlo.subtract %arg0, %23 : tensor<2x3xf32>
+    %25 = stablehlo.multiply %24, %22 : tensor<2x3xf32>
+    %26 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
+    %27 = stablehlo.multiply %25, %26 : tensor<2x3xf32>
+    %28 = "stablehlo.broadcast_in_dim"(%arg2) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
+    %29 = stablehlo.add %27, %28 : tensor<2x3xf32>
+    %30 = "stablehlo.reshape"(%9) : (tensor<2xf32>) -> tensor<2x1xf32>
+    %31 = "stablehlo.reshape"(%21) : (tensor<2xf32>) -> tensor<2x1xf32>
+    return %29, %30, %31 : tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x1xf32>
   }
 }

@@ -18,7 +18,11 @@ NOT_NUMERIC = ("registry_test.py", "limits_test.py")
 
 @pytest.fixture(autouse=True)
 def _one_program_per_op(strict):
-    """An op's test is of its lowering, alone in its program; how programs are put together is for tests/eager."""
+    """An op's test is of its lowering, alone in its program; how programs are put together is for tests/eager, host
+    kernels for host_kernel_test.py."""
+    before = torch.tpu.set_host_kernels(False)
+    yield
+    torch.tpu.set_host_kernels(before)
 
 
 wanted = {}  # test -> rows that it must run

@@ -42,7 +42,12 @@ SETTINGS = {
             {"TORCH_TPU_HOST_OPS": "allow"},
             {name: variant.count for name, variant in VARIANTS.items()},
         ),
-        Setting("host-off", "default plugin, host ops are errors", {"TORCH_TPU_HOST_OPS": "error"}, FEW),
+        Setting(
+            "host-off",
+            "default plugin, host ops are errors, no host kernels",
+            {"TORCH_TPU_HOST_OPS": "error", "TORCH_TPU_HOST_KERNELS": "off"},
+            FEW,
+        ),
         Setting(
             "second-plugin",
             "fastatomstruct-xla-cpu, host ops allowed",

@@ -1,0 +1,251 @@
+"""Host kernels: what programs of a CPU plugin call PyTorch's CPU kernels for, with the switch on and off, by mode."""
+
+import json
+import math
+
+import pytest
+import torch
+from sweep.comparison import check_sample
+from sweep.gradients import check_gradient
+from sweep.samples import samples_of
+from torch.testing import assert_close
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_map
+
+NAN, INF = float("nan"), float("inf")
+aten = torch.ops.aten
+pytestmark = pytest.mark.usefixtures("host_kernels", "no_host_ops")
+
+
+@pytest.fixture
+def host_kernels():
+    before = torch.tpu.set_host_kernels(True)
+    yield
+    torch.tpu.set_host_kernels(before)
+
+
+def special(*sizes):
+    """Equals, NaN and infinities among the numbers."""
+    torch.manual_seed(0)
+    x = torch.randint(-3, 4, sizes).float()
+    for value in (NAN, INF, -INF):
+        x[torch.rand(sizes) < 0.03] = value
+    return x
+
+
+def pooled():
+    x = special(2, 3, 9, 9)
+    window = ([3, 3], [2, 2], [1, 1], [1, 1], False)
+    y, indices = aten.max_pool2d_with_indices(x, *window)
+    return lambda g, x, i: aten.max_pool2d_with_indices_backward(g, x, *window, i), (torch.randn_like(y), x, indices)
+
+
+def convolution(dtype=torch.float32, groups=1, memory_format=torch.contiguous_format, **options):
+    torch.manual_seed(0)
+    x = torch.randn(8, 32, 24, 24).to(dtype).to(memory_format=memory_format)
+    weight, bias = torch.randn(32, 32 // groups, 3, 3).to(dtype), torch.randn(32).to(dtype)
+    return lambda x, w, b: torch.conv2d(x, w, b, padding=1, groups=groups, **options), (x, weight, bias)
+
+
+def convolution_backward(mask, dtype=torch.float32, memory_format=torch.contiguous_format):
+    torch.manual_seed(0)
+    x = torch.randn(16, 32, 24, 24).to(dtype).to(memory_format=memory_format)
+    grad, weight = torch.randn(16, 32, 12, 12).to(dtype), torch.randn(32, 32, 3, 3).to(dtype)
+    lists = ([2, 2], [1, 1], [1, 1], False, [0, 0], 1)
+
+    def run(g, x, w):
+        # On the CPU the overload has the sizes of the bias as well.
+        return [y for y in aten.convolution_backward(g, x, w, [32], *lists, mask) if y is not None]
+
+    return run, (grad, x, weight)
+
+
+def layer_norm():
+    torch.manual_seed(0)
+    args = torch.randn(600, 500), torch.randn(500), torch.randn(500)
+    return lambda x, w, b: aten.native_layer_norm(x, [500], w, b, 1e-5), args
+
+
+def layer_norm_backward():
+    run, (x, weight, bias) = layer_norm()
+    _, mean, rstd = run(x, weight, bias)
+
+    def backward(*args):
+        return aten.native_layer_norm_backward(*args[:2], [500], *args[2:], [True, True, True])
+
+    return backward, (torch.randn_like(x), x, mean, rstd, weight, bias)
+
+
+def bf16(*sizes):
+    torch.manual_seed(0)
+    return tuple(torch.randn(size).bfloat16() for size in sizes)
+
+
+LAST = torch.channels_last
+# name: (overload of the row, function and arguments)
+KERNELS = {
+    "max_pool_backward": ("max_pool2d_with_indices_backward.grad_input", *pooled()),
+    "convolution": ("convolution_overrideable", *convolution()),
+    "convolution_bf16": ("convolution_overrideable", *convolution(torch.bfloat16)),
+    "convolution_depthwise": ("convolution_overrideable", *convolution(torch.bfloat16, groups=16)),
+    "convolution_channels_last": ("convolution_overrideable", *convolution(memory_format=LAST)),
+    "convolution_backward": ("convolution_backward_overrideable", *convolution_backward([True, True, True])),
+    "convolution_backward_weight": ("convolution_backward_overrideable", *convolution_backward([False, True, False])),
+    "convolution_backward_channels_last": (
+        "convolution_backward_overrideable",
+        *convolution_backward([True, True, False], memory_format=LAST),
+    ),
+    "mm": ("mm.out", lambda a, b: a @ b.t(), bf16((512, 512), (512, 512))),
+    "addmm": ("addmm.out", lambda a, b, c: torch.addmm(a, b, c), bf16((512,), (512, 512), (512, 512))),
+    "bmm": ("bmm.out", torch.bmm, bf16((4, 300, 300), (4, 300, 300))),
+    "baddbmm": ("baddbmm.out", lambda a, b, c: torch.baddbmm(a, b, c), bf16((300,), (4, 300, 300), (4, 300, 300))),
+    "softmax": ("_softmax.out", lambda x: x.softmax(0), (torch.cat([special(64, 64), torch.randn(4096, 64)]),)),
+    "layer_norm": ("native_layer_norm", *layer_norm()),
+    "layer_norm_backward": ("native_layer_norm_backward", *layer_norm_backward()),
+    "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
+    "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
+}
+
+
+def calls_of(overload):
+    torch.tpu.synchronize()  # a call is counted when it has run
+    return torch.tpu.host_kernel_calls().get(f"aten::{overload}", 0)
+
+
+def result_on(device, function, args):
+    return tree_map(lambda x: x.cpu(), function(*(arg.to(device) for arg in args)))
+
+
+@pytest.mark.parametrize("mode", ["strict", "fused"], indirect=True)
+@pytest.mark.parametrize("name", KERNELS)
+def test_results_are_those_of_the_cpu(name, mode):
+    overload, function, args = KERNELS[name]
+    before = calls_of(overload)
+    assert_close(result_on("tpu", function, args), function(*args), rtol=0, atol=0, equal_nan=True)
+    assert calls_of(overload) == before + 1
+
+
+@pytest.mark.parametrize("mode", ["strict", "fused"], indirect=True)
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_generic_lowering_gives_them_too(name, mode):
+    overload, function, args = KERNELS[name]
+    torch.tpu.set_host_kernels(False)
+    before = calls_of(overload)
+    rounding = 2e-2 if args[0].dtype == torch.bfloat16 else 1e-5
+    expected = function(*args)
+    assert_close(result_on("tpu", function, args), expected, rtol=rounding, atol=20 * rounding, equal_nan=True)
+    assert calls_of(overload) == before
+
+
+@pytest.mark.parametrize("name", ["convolution_channels_last", "max_pool_backward"])
+def test_in_torch_compile(name):
+    overload, function, args = KERNELS[name]
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda *args: function(*args) + 1, fullgraph=True)
+    before, programs = calls_of(overload), torch.tpu.compile_stats()["programs"]
+    expected = function(*args) + 1
+    for _ in range(2):
+        assert_close(result_on("tpu", compiled, args), expected, rtol=0, atol=0, equal_nan=True)
+    assert calls_of(overload) == before + 2
+    assert torch.tpu.compile_stats()["programs"] == programs + 1
+
+
+@pytest.mark.parametrize("mode", ["fused"], indirect=True)
+def test_a_segment_with_one_is_one_program(mode):
+    _, function, args = KERNELS["max_pool_backward"]
+    args = [arg.to("tpu") for arg in args]
+    torch.tpu.synchronize()
+    torch.tpu.reset_host_ops()
+    before = torch.tpu.cache_stats()["misses"]
+    result = (function(args[0] * 3, *args[1:]) * 2).sum().item()
+    assert torch.tpu.cache_stats()["misses"] == before + 1
+    assert torch.tpu.host_ops() == []
+    assert math.isclose(result, 6 * args[0].sum().item(), rel_tol=1e-4)
+
+
+def test_operands_and_results_in_other_orders():
+    """A program hands over what is dense as it lies, and results come as their tensors lie."""
+    window = ([2, 2], [2, 2], [0, 0], [1, 1], False)
+
+    def run(x, grad):
+        x, grad = x.to(memory_format=LAST), grad.transpose(0, 1)
+        _, indices = aten.max_pool2d_with_indices(x, *window)
+        y = aten.max_pool2d_with_indices_backward(grad, x, *window, indices)
+        assert y.is_contiguous(memory_format=LAST)
+        return y
+
+    args = torch.randn(3, 4, 6, 8), torch.randn(4, 3, 3, 4)
+    before = calls_of("max_pool2d_with_indices_backward.grad_input")
+    assert_close(result_on("tpu", run, args), run(*args), rtol=0, atol=0)
+    assert calls_of("max_pool2d_with_indices_backward.grad_input") == before + 1
+
+
+def test_the_number_of_threads_is_torchs():
+    before, (_, function, args) = torch.get_num_threads(), KERNELS["convolution"]
+    expected = function(*args)
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        assert_close(result_on("tpu", function, args), expected)
+    torch.set_num_threads(before)
+
+
+def test_no_elements():
+    overload, function, (x, weight, bias) = KERNELS["convolution"]
+    before = calls_of(overload)
+    assert function(x[:0].to("tpu"), weight.to("tpu"), bias.to("tpu")).shape == (0, 32, 24, 24)
+    assert calls_of(overload) == before
+
+
+SCRIPT = """
+    import json, torch
+    torch.manual_seed(0)
+    x = torch.randn(2, 2, 8, 8, requires_grad=True)
+    y = x.detach().to("tpu").requires_grad_()
+    for z in (x, y):
+        torch.nn.functional.max_pool2d(z, 3, 2, 1).square().sum().backward()
+    agrees = torch.allclose(x.grad, y.grad.cpu())
+    called = "aten::max_pool2d_with_indices_backward.grad_input" in torch.tpu.host_kernel_calls()
+    print(json.dumps([agrees, called, torch.tpu.cache_stats()["compiles"]]))
+"""
+
+
+@pytest.mark.parametrize("mode", ["strict", "fused"])
+def test_programs_on_disk_are_of_one_setting(python, tmp_path, mode):
+    def run(switch):
+        environment = dict(TORCH_TPU_CACHE_DIR=str(tmp_path), TORCH_TPU_HOST_KERNELS=switch, TORCH_TPU_MODE=mode)
+        agrees, called, compiles = json.loads(python(SCRIPT, **environment)[0])
+        assert agrees and called == (switch == "on")
+        return compiles
+
+    assert run("on") > 0
+    assert run("off") > 0  # not those with host kernels
+    assert run("on") == run("off") == 0  # a loaded program finds its kernel
+
+
+# Entries of op_db whose samples meet a row with a host kernel.
+ENTRIES = {
+    "nn.functional.conv1d", "nn.functional.conv2d", "nn.functional.conv3d", "nn.functional.conv_transpose1d",
+    "nn.functional.conv_transpose2d", "nn.functional.conv_transpose3d", "nn.functional.max_pool2d", "mm", "addmm",
+    "bmm", "baddbmm", "nn.functional.linear", "cumsum",
+}  # fmt: skip
+
+
+def cases():
+    for op in op_db:
+        if op.full_name not in ENTRIES:
+            continue
+        for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.complex64):
+            if dtype in op.supported_dtypes("cpu"):
+                yield pytest.param(op, dtype, id=f"{op.full_name}-{str(dtype).removeprefix('torch.')}")
+
+
+@pytest.mark.parametrize(("op", "dtype"), list(cases()))
+def test_samples(op, dtype):
+    for arguments in samples_of(op, dtype, False, 8):
+        check_sample(op, arguments)
+
+
+@pytest.mark.parametrize("op", [case.values[0] for case in cases() if case.values[1] == torch.float32], ids=str)
+def test_gradients_of_samples(op):
+    for arguments in samples_of(op, torch.float32, True, 4):
+        check_gradient(op, arguments)
