@@ -27,6 +27,7 @@
 #include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "ops/host_call.h"
+#include "ops/name.h"
 #include "pjrt/ffi.h"
 
 TORCH_LIBRARY_FRAGMENT(torch_tpu, m) { m.def("host_call(Tensor[] inputs, int number, *, Tensor(a!)[] out) -> ()"); }
@@ -289,7 +290,10 @@ class Sorting {
     hasher_.add(static_cast<int>(kernel.is_host_op));
   }
 
-  void add_out() { kernel_.arguments.push_back({Argument::Kind::Out, {}}); }
+  void add_out() {
+    kernel_.arguments.push_back({Argument::Kind::Out, {}});
+    hasher_.add(static_cast<int>(Argument::Kind::Out));
+  }
 
   void add_result(const std::optional<Lent>& result) {
     kernel_.results.push_back(result);
@@ -453,7 +457,7 @@ void choose_host_kernel(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue
   const ops::Settings& settings = engine::Runtime::get().configuration().settings;
   ops::Call& call = node.call;
   if (call.row->host_kernel_pays == nullptr || !settings.host_kernels || !is_worth_calling(call)) return;
-  auto kernel = std::make_shared<HostKernel>(HostKernel{host_overload(*call.row, op), host_op_name(op)});
+  auto kernel = std::make_shared<HostKernel>(HostKernel{host_overload(*call.row, op), ops::full_name(call.row->name)});
   kernel->is_host_op = false;
   Sorting sorting(*kernel, /*keeps_orders=*/true);
   for (size_t i = 0; i < arguments.size(); ++i) {
