@@ -245,7 +245,9 @@ def test_samples(op, dtype):
         check_sample(op, arguments)
 
 
-@pytest.mark.parametrize("op", [case.values[0] for case in cases() if case.values[1] == torch.float32], ids=str)
+@pytest.mark.parametrize(
+    "op", [case.values[0] for case in cases() if case.values[1] == torch.float32], ids=lambda op: op.full_name
+)
 def test_gradients_of_samples(op):
     for arguments in samples_of(op, torch.float32, True, 4):
         check_gradient(op, arguments)
