@@ -132,6 +132,21 @@ struct Way {
   Kernel kernel;
 };
 
+/// Runs a call whose plan is known; `args` are all that its overload reads, an `out=` included. False: it has to be
+/// made in full.
+template <class... Args>
+bool run_known(Way& way, at::Tensor& fresh, const at::Tensor* target, const Args&... args) {
+  return device::translated([&] {
+    way.kernel.prepare();
+    const Signature& signature = way.kernel.signature(way.called);
+    Recording recording(way.row, signature, nullptr);
+    size_t slot = 0;
+    (walk(recording, signature.slots[slot++], args), ...);
+    recording.result(target);
+    return way.kernel.run_known(recording, fresh);
+  });
+}
+
 template <class... Args>
 class Fresh {
  public:
@@ -141,18 +156,8 @@ class Fresh {
     Way& way = *way_;
     at::Tensor result;
     Plain plain(way.row.is_pointwise);
-    bool is_short = way.form == Form::Own || (plain.take(args) && ...);
-    if (is_short) {
-      is_short = device::translated([&] {
-        way.kernel.prepare();
-        const Signature& signature = way.kernel.signature(way.called);
-        Recording recording(way.row, signature, nullptr);
-        size_t slot = 0;
-        (walk(recording, signature.slots[slot++], args), ...);
-        recording.result(nullptr);
-        return way.kernel.run_known(recording, result);
-      });
-      if (is_short) return result;
+    if (way.form == Form::Own || (plain.take(args) && ...)) {
+      if (run_known(way, result, nullptr, args...)) return result;
       if (way.form == Form::Functional) return checked(args...);
     }
     c10::Stack stack = stack_of(args...);
@@ -186,25 +191,11 @@ class InPlace {
   at::Tensor& operator()(at::Tensor& self, Args... args) const {
     Way& way = *way_;
     Plain plain(/*is_pointwise=*/true);
+    at::Tensor none;
     bool is_short = plain.take(self) && (plain.take(args) && ...) && (is_apart(self, args) && ...);
-    if (is_short) {
-      is_short = device::translated([&] {
-        way.kernel.prepare();
-        const Signature& signature = way.kernel.signature(way.called);
-        Recording recording(way.row, signature, nullptr);
-        size_t slot = 0;
-        walk(recording, signature.slots[slot++], self);
-        (walk(recording, signature.slots[slot++], args), ...);
-        recording.tensor(signature.slots[slot], self);
-        recording.result(&self);
-        at::Tensor none;
-        return way.kernel.run_known(recording, none);
-      });
-    }
-    if (!is_short) {
-      c10::Stack stack = stack_of(self, args...);
-      way.torchs(stack);
-    }
+    if (is_short && run_known(way, none, &self, self, args..., self)) return self;
+    c10::Stack stack = stack_of(self, args...);
+    way.torchs(stack);
     return self;
   }
 
