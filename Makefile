@@ -39,6 +39,9 @@ lint: setup           ## formats, Python rules, layers (pre-commit on all files)
 opinfo: build         ## the sweep of op_db, module_db, optim_db: 15 minutes more of it (SHARD=2/8, ARGS=--help)
 	@PYTHONPATH=$(CURDIR)/tests/ops $(BIN)/python -m sweep --shard $(SHARD) $(ARGS)
 
+slow: build           ## the op tests that `make test` leaves out: more dtypes of what compiles slowly
+	@$(PYTEST) -m slow $(ARGS) tests/ops
+
 dist: build           ## torch.distributed with four processes (`make test` takes two)
 	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist
 
@@ -99,4 +102,4 @@ $(VENV)/.gtest: tools/install_gtest.sh
 	tools/install_gtest.sh $(VENV)/gtest
 	@touch $@
 
-.PHONY: demo test bench soak wheel lint opinfo dist ecosystem tpu-check second-plugin test-plugins asan ubsan tsan setup build clean help
+.PHONY: demo test slow bench soak wheel lint opinfo dist ecosystem tpu-check second-plugin test-plugins asan ubsan tsan setup build clean help

@@ -41,6 +41,16 @@ class Kernel final : public c10::OperatorKernel {
   std::atomic<const Signature*> known_{nullptr};  // call_once alone costs as much as a hash
 };
 
+/// While one lives, kernels of this thread give back their `out=` tensor as it came: what torch does around them, its
+/// checks and allocations, is all that is wanted.
+class StandStill {
+ public:
+  StandStill();
+  ~StandStill();
+  StandStill(const StandStill&) = delete;
+  StandStill& operator=(const StandStill&) = delete;
+};
+
 /// A row called by our own kernels, around the dispatcher. Rows that are only called so are listed in register.cpp.
 class RowCall {
  public:

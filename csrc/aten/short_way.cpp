@@ -6,7 +6,8 @@
 //
 //   Own         the row's own overload: without a plan, the boxed kernel is called;
 //   Functional  of a structured `.out` row, its functional overload: the result is a new tensor, in a plan of its own;
-//               torch's checks are made once, on Meta tensors, before that plan;
+//               torch's checks are made once before that plan, by its own kernel with ours standing still (the Meta
+//               kernels would do as well, but some are Python's and import half of torch);
 //   InPlace     of a structured `.out` row, its in-place overload: without a plan torch's way is taken, which comes to
 //               the `.out` kernel with the same key.
 //
@@ -15,7 +16,6 @@
 #include "aten/short_way.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/empty_strided.h>
 
 #include <algorithm>
 #include <map>
@@ -51,15 +51,6 @@ std::map<std::string, std::string, std::less<>>& rows_behind() {
 
 void walk(Recording& recording, const Slot& slot, Tensor value) { recording.tensor(slot, value); }
 void walk(Recording& recording, const Slot& slot, Scalar value) { recording.number(slot, value); }
-
-at::Tensor on_meta(Tensor tensor) {
-  if (!is_tpu(tensor)) return tensor;
-  return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta));
-}
-template <class T>
-T on_meta(const T& value) {
-  return value;
-}
 
 template <class... Args>
 c10::Stack stack_of(const Args&... args) {
@@ -168,8 +159,11 @@ class Fresh {
  private:
   // The first call of its kind.
   at::Tensor checked(Args... args) const {
-    c10::Stack checked = stack_of(on_meta(args)...);
-    way_->op.callBoxedForDispatchKey(kDerived, checked);
+    c10::Stack checked = stack_of(args...);
+    {
+      StandStill nothing_runs;
+      way_->op.callBoxedForDispatchKey(kDerived, checked);
+    }
     c10::Stack stack = stack_of(args...);
     way_->kernel(way_->op, {}, &stack);
     at::Tensor result = std::move(stack[0]).toTensor();

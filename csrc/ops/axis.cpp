@@ -28,11 +28,20 @@ Dims last_order(int64_t rank, int64_t dim) {
   return order;
 }
 
+// What has been reduced before, with a body or an initial value of its own, or XLA would join both reductions.
+hlo::Value reduce_again(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
+  hlo::Region body = hlo::body_of(reducer);
+  bool is_float_sum = reducer == hlo::Reducer::Add && is_floating(x.element());
+  hlo::Value init = is_float_sum ? hlo::constant(*x.builder, x.element(), -0.0)
+                                 : hlo::identity_of(*x.builder, x.element(), reducer);
+  auto swapped = [&](const hlo::Values& args) { return body({args[1], args[0]}); };
+  return hlo::reduce({x}, {init}, dims, swapped)[0];
+}
+
 // Note [Extremes in lanes]
 // XLA:CPU has no vector code for the maximum of a row when NaN must survive: 5.4 ms for 1024 rows of 1024 float32,
 // where a sum takes 0.25 ms. The maximum of columns does become vector code. So a row is folded as the columns of [n /
-// lanes, lanes] first, which leaves `lanes` numbers: 0.3 ms. The second body has its arguments swapped, or XLA would
-// join both reductions into the slow one. What is left of a row that does not divide is made a full row of lanes by
+// lanes, lanes] first, which leaves `lanes` numbers: 0.3 ms. What is left of a row that does not divide is made a full row of lanes by
 // elements that have been seen already; an extreme does not mind.
 hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
   int64_t last = x.rank() - 1, n = x.dims().back(), lanes = 64;
@@ -57,13 +66,27 @@ hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer 
     if (!tail_dims.empty()) tail = hlo::reduce(tail, tail_dims, reducer);
     found = reducer == hlo::Reducer::Max ? hlo::maximum(found, tail) : hlo::minimum(found, tail);
   }
-  hlo::Region body = hlo::body_of(reducer);
-  auto swapped = [&](const hlo::Values& args) { return body({args[1], args[0]}); };
-  return hlo::reduce({found}, {hlo::identity_of(*x.builder, x.element(), reducer)},
-                     {last + 1 - static_cast<int64_t>(dims.size())}, swapped)[0];
+  return reduce_again(found, {last + 1 - static_cast<int64_t>(dims.size())}, reducer);
 }
 
 }  // namespace
+
+// Note [Columns in turn]
+// XLA:CPU has vector code for the columns of a matrix, but not for those of an array whose rows have two dimensions: 720
+// us for 16 x 64 rows of 512 float32, where 1,024 rows take 85. Written as a matrix it becomes such an array again, and
+// so does a matrix that is a view of one. So the rows are reduced in two turns, in groups that are no dimensions: 60 us
+// for both. Groups of 32 and more become a loop of their own and take a millisecond.
+hlo::Value reduce_columns(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
+  constexpr int64_t kFewRows = 64, kLargestGroup = 16;
+  bool are_leading = dims.back() + 1 == static_cast<int64_t>(dims.size());
+  int64_t rows = 1, group = kLargestGroup;
+  for (int64_t dim : dims) rows *= x.dims()[static_cast<size_t>(dim)];
+  while (rows % group != 0) --group;
+  if (!are_leading || rows < kFewRows || group == 1) return hlo::reduce(x, dims, reducer);
+  Dims grouped = {group, rows / group};
+  for (size_t i = dims.size(); i < x.dims().size(); ++i) grouped.push_back(x.dims()[i]);
+  return reduce_again(hlo::reduce(hlo::reshape(x, grouped), {0}, reducer), {0}, reducer);
+}
 
 int64_t Fold::count() const {
   int64_t count = 1;
@@ -76,10 +99,11 @@ hlo::Value Fold::reduce(const hlo::Value& x, hlo::Reducer reducer) const {
   if (dims.empty()) return x;
   if (x.rank() > 1 && static_cast<int64_t>(dims.size()) == x.rank()) {
     // XLA:CPU sums one long row five times faster than all rows of a matrix.
-    return Fold{{count()}, {0}, false, in_lanes}.reduce(hlo::reshape(x, {count()}), reducer);
+    return Fold{{count()}, {0}, false, is_cpu}.reduce(hlo::reshape(x, {count()}), reducer);
   }
-  return in_lanes && extreme && dims.back() == x.rank() - 1 ? extreme_in_lanes(x, dims, reducer)
-                                                            : hlo::reduce(x, dims, reducer);
+  bool in_rows = dims.back() == x.rank() - 1;
+  if (is_cpu && !in_rows) return reduce_columns(x, dims, reducer);
+  return is_cpu && extreme ? extreme_in_lanes(x, dims, reducer) : hlo::reduce(x, dims, reducer);
 }
 
 hlo::Value Fold::finish(const hlo::Value& reduced) const {
@@ -106,7 +130,7 @@ Fold fold_of(const Context& c) {
       dims = c.ints("dim");
   }
   fold.dims = wrap_dims(dims, static_cast<int64_t>(fold.sizes.size()));
-  fold.in_lanes = c.settings().is_cpu;
+  fold.is_cpu = c.settings().is_cpu;
   fold.keepdim = c.call().find("keepdim") != nullptr && c.flag("keepdim");
   return fold;
 }

@@ -13,7 +13,7 @@ struct Fold {
   Dims sizes;  // of the tensor
   Dims dims;   // sorted
   bool keepdim = false;
-  bool in_lanes = false;  // extremes as Note [Extremes in lanes] has them
+  bool is_cpu = false;  // Notes [Extremes in lanes] and [Columns in turn] hold
 
   /// Elements that are folded into one.
   int64_t count() const;
@@ -24,6 +24,9 @@ struct Fold {
   /// A reduced value repeated over the dims: its dims are `sizes` again.
   hlo::Value spread(const hlo::Value& reduced) const;
 };
+
+/// hlo::reduce on a CPU, over `dims` (sorted, at least one) that are not the last of x.
+hlo::Value reduce_columns(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer);
 
 /// The fold that the arguments `dim` (int, int[] or None, all dims when empty) and `keepdim` describe for `self`.
 Fold fold_of(const Context& c);

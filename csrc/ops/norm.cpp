@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/axis.h"
 #include "ops/host_call.h"
 #include "ops/promotion.h"
 
@@ -20,8 +21,9 @@ struct Averaged {
   Dims over;  // the dimensions that are averaged
   Dims kept;  // the others
   double count = 0;
+  bool is_cpu;
 
-  Averaged(const Dims& dims, const Dims& averaged) : over(averaged) {
+  Averaged(const Context& c, const Dims& dims, const Dims& averaged) : over(averaged), is_cpu(c.settings().is_cpu) {
     int64_t product = 1;
     for (size_t i = 0; i < dims.size(); ++i) {
       bool is_over = false;
@@ -48,7 +50,9 @@ struct Averaged {
       dims.push_back(row);
       rows = hlo::reduce(hlo::reshape(x, dims), {rank}, hlo::Reducer::Add);
     }
-    return front.empty() ? rows : hlo::reduce(rows, front, hlo::Reducer::Add);
+    if (front.empty()) return rows;
+    bool are_columns = is_cpu && front.back() < rows.rank() - 1;
+    return are_columns ? reduce_columns(rows, front, hlo::Reducer::Add) : hlo::reduce(rows, front, hlo::Reducer::Add);
   }
   hlo::Value mean(const hlo::Value& x) const {
     hlo::Value total = sum(x);
@@ -59,6 +63,14 @@ struct Averaged {
     return hlo::broadcast_in_dim(statistic, dims, kept);
   }
 };
+
+/// Averages over all dimensions but one.
+Averaged all_but(const Context& c, const Dims& dims, int64_t dim) {
+  Dims over;
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
+    if (i != dim) over.push_back(i);
+  return Averaged(c, dims, over);
+}
 
 struct Moments {
   hlo::Value mean, variance;
@@ -119,12 +131,7 @@ ElementType statistics_type(const Context& c, ElementType input, std::initialize
 // -------------------------------------------------------------------------------------------------- batch norm
 // Averages over all dimensions but the channels, dimension 1.
 
-Averaged all_but_channels(const Dims& dims) {
-  Dims over;
-  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
-    if (i != 1) over.push_back(i);
-  return Averaged(dims, over);
-}
+Averaged all_but_channels(const Context& c, const Dims& dims) { return all_but(c, dims, 1); }
 
 hlo::Value per_channel(const hlo::Value& x, const Dims& dims) { return hlo::broadcast_in_dim(x, dims, {1}); }
 
@@ -164,7 +171,7 @@ BatchNorm normalize_batch(Context& c, bool training) {
   for (const char* name : {"weight", "bias", "running_mean", "running_var"}) expect_channels(c, name);
   ElementType saved = statistics_type(c, input.element(), {"weight", "bias", "running_mean"});
   hlo::Value x = hlo::convert(input, compute_type(input.element()));
-  Averaged averaged = all_but_channels(x.dims());
+  Averaged averaged = all_but_channels(c, x.dims());
   Moments found;
   Running running;
   if (training) {
@@ -208,7 +215,7 @@ hlo::Values batch_norm_gradients(Context& c, bool training, const char* saved_rs
   ElementType type = compute_type(input.element());
   hlo::Value x = hlo::convert(input, type), grad = c.tensor("grad_out", type);
   const Dims& dims = x.dims();
-  Averaged averaged = all_but_channels(dims);
+  Averaged averaged = all_but_channels(c, dims);
   hlo::Value mean, rstd;
   if (training) {
     mean = c.tensor("save_mean", type);
@@ -244,7 +251,7 @@ hlo::Values batch_norm_update_stats(Context& c) {
   expect_floating(c, "batch_norm", input.element());
   ElementType saved = statistics_type(c, input.element(), {"running_mean"});
   hlo::Value x = hlo::convert(input, compute_type(input.element()));
-  Averaged averaged = all_but_channels(x.dims());
+  Averaged averaged = all_but_channels(c, x.dims());
   Moments found = moments(x, averaged);
   Running running = update_running(c, found, averaged.count);
   return {hlo::convert(found.mean, saved), hlo::convert(found.variance, saved), running.mean, running.variance};
@@ -255,7 +262,7 @@ hlo::Values batch_norm_update_stats(Context& c) {
 hlo::Values batch_norm_stats(Context& c) {
   hlo::Value input = c.tensor("input");
   hlo::Value x = hlo::convert(input, compute_type(input.element()));
-  Moments found = moments(x, all_but_channels(x.dims()));
+  Moments found = moments(x, all_but_channels(c, x.dims()));
   return {found.mean, inverse_deviation(c, found.variance)};
 }
 
@@ -301,7 +308,7 @@ hlo::Values batch_norm_backward_reduce(Context& c) {
   hlo::Value input = c.tensor("input");
   ElementType type = compute_type(input.element());
   hlo::Value grad = c.tensor("grad_out", type);
-  Averaged averaged = all_but_channels(grad.dims());
+  Averaged averaged = all_but_channels(c, grad.dims());
   hlo::Value centred = hlo::convert(input, type) - per_channel(c.tensor("mean", type), grad.dims());
   hlo::Value sum = averaged.sum(grad), along = averaged.sum(grad * centred);
   ElementType parameters = statistics_type(c, input.element(), {"weight"});
@@ -367,7 +374,7 @@ Layer layer_of(Context& c) {
   Dims leading, trailing, statistics = dims;
   for (size_t i = 0; i < dims.size(); ++i) (i < outer ? leading : trailing).push_back(static_cast<int64_t>(i));
   for (size_t i = outer; i < dims.size(); ++i) statistics[i] = 1;
-  return {Averaged(dims, trailing), Averaged(dims, leading), statistics, trailing};
+  return {Averaged(c, dims, trailing), Averaged(c, dims, leading), statistics, trailing};
 }
 
 hlo::Values native_layer_norm(Context& c) {
@@ -464,7 +471,7 @@ hlo::Values native_group_norm(Context& c) {
                to_string(c.type(name).dims), " and input of shape ", to_string(input.dims()));
   ElementType saved = statistics_type(c, input.element(), {"weight", "bias"});
   hlo::Value x = hlo::reshape(hlo::convert(input, compute_type(input.element())), groups.dims);
-  Averaged averaged(groups.dims, {2, 3});
+  Averaged averaged(c, groups.dims, {2, 3});
   Moments found = moments(x, averaged);
   hlo::Value rstd = inverse_deviation(c, found.variance);
   hlo::Value xhat = (x - averaged.spread(found.mean, x.dims())) * averaged.spread(rstd, x.dims());
@@ -477,7 +484,7 @@ hlo::Values native_group_norm_backward(Context& c) {
   hlo::Value input = c.tensor("input");
   ElementType type = compute_type(input.element());
   Groups groups = groups_of(c);
-  Averaged averaged(groups.dims, {2, 3}), rows(groups.dims, {0, 3});
+  Averaged averaged(c, groups.dims, {2, 3}), rows(c, groups.dims, {0, 3});
   auto shaped = [&](const char* name) { return hlo::reshape(c.tensor(name, type), groups.dims); };
   auto statistic = [&](const char* name) { return hlo::reshape(c.tensor(name, type), {groups.n, groups.groups}); };
   hlo::Value x = shaped("input"), grad = shaped("grad_out"), rstd = statistic("rstd");
@@ -497,19 +504,12 @@ hlo::Values native_group_norm_backward(Context& c) {
 // ------------------------------------------------------------------------------------------------- weight norm
 
 // v * (g / |v|), the norm over all dimensions but `dim`; the norms are saved.
-Averaged all_but(const Dims& dims, int64_t dim) {
-  Dims over;
-  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
-    if (i != dim) over.push_back(i);
-  return Averaged(dims, over);
-}
-
 hlo::Values weight_norm(Context& c) {
   hlo::Value v = c.tensor("v");
   ElementType type = compute_type(v.element());
   int64_t dim = wrap_dim(c.integer("dim"), v.rank());
   hlo::Value x = hlo::convert(v, type), g = c.tensor("g", type);
-  Averaged averaged = all_but(x.dims(), dim);
+  Averaged averaged = all_but(c, x.dims(), dim);
   hlo::Value norms = hlo::sqrt(averaged.sum(x * x));
   hlo::Value factor = hlo::reshape(g, norms.dims()) / norms;
   ElementType saved = v.element() == ElementType::BF16 ? ElementType::F32 : g.element();
@@ -522,7 +522,7 @@ hlo::Values weight_norm_backward(Context& c) {
   hlo::Value v = c.tensor("saved_v"), g = c.tensor("saved_g");
   ElementType type = compute_type(v.element());
   hlo::Value x = hlo::convert(v, type), grad = c.tensor("grad_w", type);
-  Averaged averaged = all_but(x.dims(), wrap_dim(c.integer("dim"), v.rank()));
+  Averaged averaged = all_but(c, x.dims(), wrap_dim(c.integer("dim"), v.rank()));
   hlo::Value along = averaged.sum(grad * x);
   hlo::Value norms = hlo::reshape(c.tensor("saved_norms", type), along.dims());
   hlo::Value factor = hlo::reshape(hlo::convert(g, type), along.dims()) / norms;

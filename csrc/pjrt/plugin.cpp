@@ -130,6 +130,10 @@ Plugin::Plugin(std::string path, const abi::Api* api) : path_(std::move(path)), 
   }
   build_hash_ = hasher.finish();
   add_cpu_features(hasher);
+  for (const char* name : {"XLA_FLAGS", "LIBTPU_INIT_ARGS"}) {
+    const char* options = std::getenv(name);
+    hasher.add(std::string_view(options == nullptr ? "" : options));
+  }
   machine_hash_ = hasher.finish();
   log::at(1, "plugin ", path_, ": PJRT ", api->major, ".", api->minor, ", StableHLO ",
           attribute("stablehlo_current_version"), ", build ", to_string(build_hash_));

@@ -39,7 +39,8 @@ class Plugin {
   /// to 250 MB in full would cost more than starting the plugin. Two different links of such a library differ in size
   /// or in addresses all over, so that 1 MB of samples tells them apart.)
   Hash128 build_hash() const { return build_hash_; }
-  /// build_hash() and the vector features of this machine's CPU: what a compiled program or a self-test depends on.
+  /// build_hash(), the vector features of this machine's CPU, and the variables that hold XLA's options: what a
+  /// compiled program or a self-test depends on.
   Hash128 machine_hash() const { return machine_hash_; }
 
   /// Options that this plugin refused as unknown; they are not sent again. Thread-safe.

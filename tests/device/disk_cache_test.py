@@ -110,8 +110,13 @@ def test_another_build_of_the_core_misses(python, first, cache, tmp_path):
 
 
 @pytest.mark.skipif(not all(PLUGINS), reason="needs both CPU plugins of plugins.CPU_PLUGINS")
-def test_another_plugin_misses(python, first, cache):
-    result, stats, _ = run(python, SMALL, cache, TORCH_TPU_PLUGIN=PLUGINS[1])
+@pytest.mark.parametrize(
+    "options",
+    [{"TORCH_TPU_PLUGIN": PLUGINS[1]}, {"XLA_FLAGS": "--xla_cpu_enable_fast_math=false"}],
+    ids=lambda o: [*o][0],
+)
+def test_another_plugin_or_its_options_miss(python, first, cache, options):
+    result, stats, _ = run(python, SMALL, cache, **{"TORCH_TPU_PLUGIN": PLUGINS[0], **options})
     assert result == first[0] and stats["disk_hits"] == 0 and stats["compiles"] == first[1]["compiles"]
 
 

@@ -41,6 +41,24 @@ def test_import_brings_only_our_modules(python):
     assert {name for name in ours if not name.startswith(("torch_tpu", "torch.tpu"))} <= {"csv", "_csv", "zipimport"}
 
 
+def test_ops_import_nothing(python):
+    """A Meta kernel of torch's may be Python's, and bring torch._dynamo: a second for the first op of a process."""
+    new, _ = python(
+        """
+        import sys, torch
+        from torch.nn import functional as F
+        x = torch.ones(4, 4, device="tpu", requires_grad=True)
+        before = set(sys.modules)
+        y = F.gelu(F.layer_norm(x.sin() @ x + 1, (4,))).softmax(1).clamp(0, 1) * x.exp() / x.sigmoid()
+        F.cross_entropy(y, torch.zeros(4, dtype=torch.long, device="tpu")).backward()
+        x.detach().add_(x.grad, alpha=-0.1)
+        assert x.isfinite().all()
+        print(*(name for name in set(sys.modules) - before if name.startswith("torch._")))
+        """
+    )
+    assert new == ""
+
+
 def test_the_module_with_the_default_backend_is_still_dear(python):
     """Else on_import serves safetensors only, and torch_tpu may call torch.compiler.set_default_backend at once."""
     loaded = python(

@@ -5,9 +5,8 @@ import itertools
 import pytest
 import torch
 import torch_tpu._C as core
-from oracle import assert_same, compare
+from oracle import FACTOR_DTYPES, assert_same, compare
 
-DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 TOLERANCES = {torch.float32: 2e-5, torch.complex64: 2e-5, torch.float64: 1e-11, torch.complex128: 1e-11}
 pytestmark = pytest.mark.usefixtures("no_host_ops")  # or some rows would stay on the host, Note [Slow on a CPU]
 
@@ -72,7 +71,7 @@ def test_linear_combination():
 
 
 @pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 def test_cholesky(dtype, upper):
     def function(x):
         return torch.linalg.cholesky_ex(x, upper=upper)
@@ -89,7 +88,7 @@ def test_the_other_triangle_is_not_read(upper):
 
 
 @pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 def test_first_minor_that_is_not_positive(dtype, upper):
     """The info of LAPACK, for every place and several kinds of badness; good neighbours in the batch keep theirs."""
     n = 6
@@ -137,7 +136,7 @@ SYSTEMS = (((4, 4), (4, 3)), ((2, 1, 5, 5), (3, 5, 2)), ((20, 20), (20, 9)), ((0
 
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("upper", [True, False])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 def test_solve_triangular(dtype, upper, left):
     for (a, b), unit in itertools.product(SYSTEMS, (False, True)):
         b = b if left else (*b[:-2], b[-1], b[-2])
@@ -155,7 +154,7 @@ def test_solve_triangular(dtype, upper, left):
 
 
 @pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 def test_cholesky_solve(dtype, upper):
     for a, b in SYSTEMS:
         factor = torch.linalg.cholesky(positive(*a, dtype=dtype), upper=upper)
@@ -168,7 +167,7 @@ def test_cholesky_solve(dtype, upper):
 
 
 @pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 def test_cholesky_inverse(dtype, upper):
     for dims in ((4, 4), (2, 3, 5, 5), (1, 1), (40, 40), (0, 3, 3), (2, 0, 0)):
         factor = torch.linalg.cholesky(positive(*dims, dtype=dtype), upper=upper)
@@ -199,7 +198,7 @@ def test_gradient_of_solve_triangular():
 
 
 @pytest.mark.parametrize("upper", [True, False])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FACTOR_DTYPES, ids=str)
 @pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")
 def test_old_triangular_solve(dtype, upper):
     for transpose, unit in itertools.product((False, True), (False, True)):

@@ -195,3 +195,28 @@ def test_sums_are_accurate():
         torch.testing.assert_close(shaped.to("tpu").sum().cpu().double(), x.double().sum(), rtol=1e-6, atol=0)
     far = x + 1e4
     torch.testing.assert_close(far.to("tpu").var().cpu().double(), far.double().var(), rtol=1e-5, atol=0)
+
+
+COLUMNS = {  # sizes, dimensions: rows that are reduced in two turns, and those that do not divide
+    "matrix": ((96, 3), (0,)),
+    "rows of two dimensions": ((16, 64, 5), (0, 1)),
+    "three": ((2, 8, 10, 2, 3), (0, 1, 2)),
+    "a prime": ((67, 4), (0,)),
+    "few": ((3, 4, 5), (0, 1)),
+    "not the first": ((2, 70, 3), (1,)),
+    "one column": ((128, 1), (0,)),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns(name):
+    sizes, dims = COLUMNS[name]
+    x = randn(*sizes)
+    with_nan = x.clone()
+    with_nan.flatten()[::7] = NAN
+    for value in (x, with_nan, torch.full(sizes, -0.0), (x * 9).long(), x.bfloat16(), x.to(torch.complex64)):
+        assert_same(lambda a: a.sum(dims), value, rtol=1e-5, atol=1e-5)
+        if not value.is_complex():
+            assert_same(lambda a: a.amax(dims), value)
+            assert_same(lambda a: torch.all(a != 0, dims), value)
+    assert_same(lambda a: a.mean(dims), x, rtol=1e-5, atol=1e-6)

@@ -76,9 +76,17 @@ def check(name, dtype=torch.float32, wrap=lambda module: module):
     )
 
 
-@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
 @pytest.mark.parametrize("name", MODULES)
-def test_module(name, dtype):
+def test_module(name):
+    check(name)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("lstm", "gru", "tanh") else pytest.param(name, marks=pytest.mark.slow) for name in MODULES],
+)
+def test_other_dtypes(name, dtype):
     check(name, dtype)
 
 
