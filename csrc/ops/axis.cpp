@@ -32,8 +32,8 @@ Dims last_order(int64_t rank, int64_t dim) {
 hlo::Value reduce_again(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
   hlo::Region body = hlo::body_of(reducer);
   bool is_float_sum = reducer == hlo::Reducer::Add && is_floating(x.element());
-  hlo::Value init = is_float_sum ? hlo::constant(*x.builder, x.element(), -0.0)
-                                 : hlo::identity_of(*x.builder, x.element(), reducer);
+  hlo::Value init =
+      is_float_sum ? hlo::constant(*x.builder, x.element(), -0.0) : hlo::identity_of(*x.builder, x.element(), reducer);
   auto swapped = [&](const hlo::Values& args) { return body({args[1], args[0]}); };
   return hlo::reduce({x}, {init}, dims, swapped)[0];
 }
@@ -41,8 +41,8 @@ hlo::Value reduce_again(const hlo::Value& x, const Dims& dims, hlo::Reducer redu
 // Note [Extremes in lanes]
 // XLA:CPU has no vector code for the maximum of a row when NaN must survive: 5.4 ms for 1024 rows of 1024 float32,
 // where a sum takes 0.25 ms. The maximum of columns does become vector code. So a row is folded as the columns of [n /
-// lanes, lanes] first, which leaves `lanes` numbers: 0.3 ms. What is left of a row that does not divide is made a full row of lanes by
-// elements that have been seen already; an extreme does not mind.
+// lanes, lanes] first, which leaves `lanes` numbers: 0.3 ms. What is left of a row that does not divide is made a full
+// row of lanes by elements that have been seen already; an extreme does not mind.
 hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
   int64_t last = x.rank() - 1, n = x.dims().back(), lanes = 64;
   while (lanes > 8 && (n % lanes != 0 || n < 4 * lanes)) lanes /= 2;
@@ -72,10 +72,10 @@ hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer 
 }  // namespace
 
 // Note [Columns in turn]
-// XLA:CPU has vector code for the columns of a matrix, but not for those of an array whose rows have two dimensions: 720
-// us for 16 x 64 rows of 512 float32, where 1,024 rows take 85. Written as a matrix it becomes such an array again, and
-// so does a matrix that is a view of one. So the rows are reduced in two turns, in groups that are no dimensions: 60 us
-// for both. Groups of 32 and more become a loop of their own and take a millisecond.
+// XLA:CPU has vector code for the columns of a matrix, but not for those of an array whose rows have two dimensions:
+// 720 us for 16 x 64 rows of 512 float32, where 1,024 rows take 85. Written as a matrix it becomes such an array again,
+// and so does a matrix that is a view of one. So the rows are reduced in two turns, in groups that are no dimensions:
+// 60 us for both. Groups of 32 and more become a loop of their own and take a millisecond.
 hlo::Value reduce_columns(const hlo::Value& x, const Dims& dims, hlo::Reducer reducer) {
   constexpr int64_t kFewRows = 64, kLargestGroup = 16;
   bool are_leading = dims.back() + 1 == static_cast<int64_t>(dims.size());
