@@ -39,8 +39,8 @@ lint: setup           ## formats, Python rules, layers (pre-commit on all files)
 opinfo: build         ## the sweep of op_db, module_db, optim_db: 15 minutes more of it (SHARD=2/8, ARGS=--help)
 	@PYTHONPATH=$(CURDIR)/tests/ops $(BIN)/python -m sweep --shard $(SHARD) $(ARGS)
 
-slow: build           ## the op tests that `make test` leaves out: more dtypes of what compiles slowly
-	@$(PYTEST) -m slow $(ARGS) tests/ops
+slow: build           ## the tests that `make test` leaves out: more dtypes and modes of what compiles slowly
+	@$(PYTEST) -m slow $(ARGS) --ignore tests/dist tests
 
 dist: build           ## torch.distributed with four processes (`make test` takes two)
 	@$(BIN)/python -m pytest $(ARGS) -m slow tests/dist

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import models
+import report
 import torch
 from rich.console import Console
 from rich.table import Table
@@ -21,7 +22,7 @@ from torch import nn
 BAR = 1.05
 MODES = ("strict", "fused", "auto")
 VARIANTS = {"foreach (default)": {}, "fused": {"fused": True}, "for-loop": {"foreach": False}}
-MARKER = "<!-- memory: everything below, up to the next such line, is written by benchmarks/memory.py -->"
+MARKER = "<!-- memory: the table below is written by benchmarks/memory.py -->"
 
 
 def wide_mlp():
@@ -94,17 +95,8 @@ def main():
         table.add_row(*row)
     Console().print(table)
     if arguments.write:
-        write(arguments.write, rows)
+        report.write(arguments.write, MARKER, rows)
     return 1 if worst > BAR else 0
-
-
-def write(path, rows):
-    """Replaces what stands between the marker and the next one."""
-    head, _, rest = path.read_text().partition(MARKER)
-    _, mark, rest = rest.partition("\n<!-- ")
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" * len(rows[0]) + "|")
-    path.write_text(head.rstrip() + "\n\n" + MARKER + "\n\n" + "\n".join(lines) + "\n" + mark + rest)
 
 
 if __name__ == "__main__":

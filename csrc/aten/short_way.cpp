@@ -16,6 +16,7 @@
 #include "aten/short_way.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <map>
@@ -162,6 +163,7 @@ class Fresh {
     c10::Stack checked = stack_of(args...);
     {
       StandStill nothing_runs;
+      at::DisableRecordFunctionGuard nobody_hears;
       way_->op.callBoxedForDispatchKey(kDerived, checked);
     }
     c10::Stack stack = stack_of(args...);

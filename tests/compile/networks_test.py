@@ -54,7 +54,10 @@ def losses(network, x, target, optimizer):
     return values
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = ("vit", "llama")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES])
 def test_compiled_equals_eager(name):
     make, data, optimizer, tolerance = CASES[name]
     torch.manual_seed(0)

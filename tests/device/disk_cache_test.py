@@ -72,7 +72,7 @@ def programs(directory):
     return sorted((directory / "programs").iterdir())
 
 
-@pytest.mark.parametrize("way", ["strict", "fused", "torch.compile"])
+@pytest.mark.parametrize("way", ["strict", "torch.compile", pytest.param("fused", marks=pytest.mark.slow)])
 def test_the_second_run_of_a_training_script_compiles_nothing(python, tmp_path, way):
     code, mode = TRAIN, way
     if way == "torch.compile":

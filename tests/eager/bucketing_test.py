@@ -186,7 +186,7 @@ def test_losses_are_those_without_padding():
     torch.testing.assert_close(torch.tensor(got), torch.tensor(expected), rtol=2e-4, atol=2e-4)
 
 
-@pytest.mark.parametrize("mode", ["fused", "auto"], indirect=True)
+@pytest.mark.parametrize("mode", [pytest.param("fused", marks=pytest.mark.slow), "auto"], indirect=True)
 @pytest.mark.parametrize(("batch_size", "batch_sizes"), [(BATCH, 1), (None, 2)])
 def test_a_run_of_many_lengths_takes_a_few_programs(mode, batch_size, batch_sizes):
     """Every program of 200 steps counts, compiled or from disk: for each shape one of forward and backward, and up to

@@ -236,12 +236,13 @@ def cases():
             continue
         for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.complex64):
             if dtype in op.supported_dtypes("cpu"):
-                yield pytest.param(op, dtype, id=f"{op.full_name}-{str(dtype).removeprefix('torch.')}")
+                marks = [] if dtype.is_floating_point else [pytest.mark.slow]
+                yield pytest.param(op, dtype, id=f"{op.full_name}-{str(dtype).removeprefix('torch.')}", marks=marks)
 
 
 @pytest.mark.parametrize(("op", "dtype"), list(cases()))
 def test_samples(op, dtype):
-    for arguments in samples_of(op, dtype, False, 8):
+    for arguments in samples_of(op, dtype, False, 6):
         check_sample(op, arguments)
 
 

@@ -81,11 +81,9 @@ def test_module(name):
     check(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize(
-    "name",
-    [name if name in ("lstm", "gru", "tanh") else pytest.param(name, marks=pytest.mark.slow) for name in MODULES],
-)
+@pytest.mark.parametrize("name", MODULES)
 def test_other_dtypes(name, dtype):
     check(name, dtype)
 
