@@ -39,7 +39,7 @@ def test_executions_are_device_events(step):
 
 def test_ops_have_device_time(step):
     rows = {row.key: row for row in step[0].key_averages()}
-    assert rows["aten::mm"].device_time_total > 0 and rows["aten::mm"].count >= 3  # forward and backward
+    assert rows["aten::mm"].device_time_total > 0 and rows["aten::mm"].count == 2  # forward and backward, as on the CPU
     assert rows["aten::relu"].device_time_total > 0
     assert "TPU total" in step[0].key_averages().table()
 
