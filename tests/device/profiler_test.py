@@ -1,6 +1,7 @@
 """torch.profiler: what the device did, beside the ops that asked for it."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -14,8 +15,10 @@ ALL = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
 
 @pytest.fixture(scope="module")
 def step():
-    """One profiled step: (profile, its events). The sizes are used nowhere else, so that it compiles."""
-    x, w = torch.ones(411, 203), torch.ones(203, 307, requires_grad=True)
+    """One profiled step: (profile, its events). The sizes are used nowhere else, nor by another worker, so that it
+    compiles."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    x, w = torch.ones(411 + worker, 203), torch.ones(203, 307, requires_grad=True)
     with torch.tpu.mode("strict"), profile(activities=ALL, record_shapes=True) as prof:
         with record_function("my step"):
             loss = (x.to("tpu") @ w.to("tpu")).relu().sum()
