@@ -10,15 +10,14 @@ from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
 pytestmark = pytest.mark.usefixtures("strict")  # they count what single calls do
 
+ROWS = 411 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))  # each worker compiles its own
 ALL = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
 
 
 @pytest.fixture(scope="module")
 def step():
-    """One profiled step: (profile, its events). The sizes are used nowhere else, nor by another worker, so that it
-    compiles."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    x, w = torch.ones(411 + worker, 203), torch.ones(203, 307, requires_grad=True)
+    """One profiled step: (profile, its events). The sizes are used nowhere else, so that it compiles."""
+    x, w = torch.ones(ROWS, 203), torch.ones(203, 307, requires_grad=True)
     with torch.tpu.mode("strict"), profile(activities=ALL, record_shapes=True) as prof:
         with record_function("my step"):
             loss = (x.to("tpu") @ w.to("tpu")).relu().sum()
@@ -75,7 +74,7 @@ def test_chrome_trace(step, tmp_path):
     begin = min(event["ts"] for event in ops)
     assert all(event["ts"] >= begin and event["pid"] == 0 for event in kernels)
     copies = [event for event in trace if event.get("cat") == "gpu_memcpy"]
-    assert {411 * 203 * 4, 203 * 307 * 4} <= {event["args"]["bytes"] for event in copies}
+    assert {ROWS * 203 * 4, 203 * 307 * 4} <= {event["args"]["bytes"] for event in copies}
     arrows = {
         way: {event["id"] for event in trace if event.get("cat") == "ac2g" and event["ph"] == way} for way in "sf"
     }
