@@ -60,7 +60,7 @@ class Reading:
 
 def reads_in_every_step(name, rounds):
     contestants = {"synchronizes": Reading(name, False), "reads": Reading(name, True)}
-    return turns(contestants, rounds, warm=3), "reads", "synchronizes", 1.15, compiles()
+    return turns(contestants, rounds, warm=3), "reads", "synchronizes", 1.15
 
 
 # ---------------------------------------------------------------------------------- sequences that never come again
@@ -140,7 +140,7 @@ class Episodes:
 
 
 def never_the_same(make, rounds):
-    return turns({mode: make(mode) for mode in ("strict", "auto")}, rounds, warm=2), "auto", "strict", 1.5, compiles()
+    return turns({mode: make(mode) for mode in ("strict", "auto")}, rounds, warm=2), "auto", "strict", 1.5
 
 
 # ------------------------------------------------------------------------------------------------------ warm start
@@ -160,28 +160,30 @@ class Process:
     """Imports, makes the GPT and its optimizer, and trains until the first loss."""
 
     def __init__(self, contestant, folder):
-        self.contestant, self.folder, self.compiled = contestant, folder, 0
+        self.contestant, self.folder, self.compiled = contestant, folder, []  # programs, per round
 
     def round(self):
         begin = time.perf_counter()
         environment = dict(os.environ, TORCH_TPU_CACHE_DIR=self.folder)
         command = [sys.executable, "-c", FIRST_LOSS, self.contestant]
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        self.compiled = int(done.stdout or 0)
+        self.compiled.append(int(done.stdout or 0))
         return (time.perf_counter() - begin) * 1e3
 
 
 def warm_start(rounds):
     with tempfile.TemporaryDirectory() as folder:
         contestants = {"torch": Process("torch", folder), "auto": Process("auto", folder)}
-        times = turns(contestants, rounds, warm=1)
-    return times, "auto", "torch", 1.3, contestants["auto"].compiled
+        times, _ = turns(contestants, rounds, warm=1)
+    return (times, max(contestants["auto"].compiled[1:])), "auto", "torch", 1.3
 
 
 # ---------------------------------------------------------------------------------------------------------- all
 
 
 def turns(contestants, rounds, warm):
+    """Milliseconds of each round per contestant, and the programs that this process compiled meanwhile."""
+    before = torch.tpu.cache_stats()["compiles"]
     for _ in range(warm):
         for contestant in contestants.values():
             contestant.round()
@@ -189,11 +191,7 @@ def turns(contestants, rounds, warm):
     for _ in range(rounds):
         for name, contestant in contestants.items():
             times[name].append(contestant.round())
-    return times
-
-
-def compiles():
-    return torch.tpu.cache_stats()["compiles"]
+    return times, torch.tpu.cache_stats()["compiles"] - before
 
 
 CASES = {
@@ -217,8 +215,7 @@ def main():
         if arguments.only not in name:
             continue
         torch.tpu.set_mode("auto")
-        before = compiles()
-        times, measured, beside, bar, after = run(arguments.rounds)
+        (times, compiles), measured, beside, bar = run(arguments.rounds)
         medians = {c: statistics.median(t) for c, t in times.items()}
         ratio = medians[measured] / medians[beside]
         spread = max((max(t) - min(t)) / medians[c] for c, t in times.items())
@@ -229,7 +226,7 @@ def main():
             f"{ratio:.2f}" + (" (!)" if ratio > bar else ""),
             f"{bar:.2f}",
             f"{spread:.0%}",
-            str(after if run is warm_start else after - before),
+            str(compiles),
         )
     table.title = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {arguments.rounds} rounds"
     Console(width=140).print(table)

@@ -231,7 +231,7 @@ const Signature& Kernel::make_signature(const c10::OperatorHandle& op) {
 }
 
 void Kernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {
-  if (stands_still) [[unlikely]] {
+  if (stands_still && op.schema().arguments().back().is_out()) [[unlikely]] {
     c10::IValue out = std::move(stack->back());
     stack->resize(stack->size() - op.schema().arguments().size());
     stack->push_back(std::move(out));

@@ -41,8 +41,8 @@ class Kernel final : public c10::OperatorKernel {
   std::atomic<const Signature*> known_{nullptr};  // call_once alone costs as much as a hash
 };
 
-/// While one lives, kernels of this thread give back their `out=` tensor as it came: what torch does around them, its
-/// checks and allocations, is all that is wanted.
+/// While one lives, kernels of this thread with an `out=` tensor give it back as it came: what torch does around them,
+/// its checks and allocations, is all that is wanted.
 class StandStill {
  public:
   StandStill();
