@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -19,6 +21,7 @@ def test_digits_on_tpu_and_cpu_agree():
         assert row in done.stdout
 
 
+@pytest.mark.slow
 def test_char_gpt_learns_and_writes():
     done = run("char_gpt.py", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -47,6 +50,7 @@ def test_gpt_learns():
     assert done.stdout.startswith("loss ") and done.stderr == ""
 
 
+@pytest.mark.slow
 def test_bucketing_takes_few_shapes_and_learns():
     done = run("bucketing.py", "--steps", "30")
     assert done.returncode == 0, done.stdout + done.stderr

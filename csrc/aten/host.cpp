@@ -49,7 +49,7 @@ const std::unordered_set<std::string> kSizedByData = {
 // They take lengths on the CPU beside data on the device, on every device.
 const std::unordered_set<std::string> kTakesCpuTensors = {"aten::_pack_padded_sequence"};
 
-constexpr size_t kMostPlaces = 32;  // of an op: code made at run time has new lines for ever
+constexpr size_t kMostHostPlaces = 32;  // of an op: code made at run time has new lines for ever
 
 struct Counts {
   std::mutex mutex;
@@ -321,7 +321,7 @@ void count_host_op(const std::string& name, int64_t bytes, const std::string& pl
   row.name = name;
   ++row.calls;
   row.bytes += bytes;
-  bool is_known = !place.empty() && (row.places.size() < kMostPlaces || row.places.count(place) != 0);
+  bool is_known = !place.empty() && (row.places.size() < kMostHostPlaces || row.places.count(place) != 0);
   ++row.places[is_known ? place : "elsewhere"];
 }
 

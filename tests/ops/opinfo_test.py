@@ -14,7 +14,7 @@ import pytest
 import torch
 from sweep.comparison import check_sample, on_device
 from sweep.gradients import check_gradient, has_gradient
-from sweep.samples import LAYOUTS, largest_laid_out, samples_of
+from sweep.samples import LAYOUTS, largest_laid_out, sample_inputs, samples_of
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.definitions.linalg import op_db as linalg_db
 from torch.utils._pytree import tree_flatten
@@ -109,8 +109,7 @@ def test_linear_algebra_without_the_host(op):
     compared."""
     torch.tpu.set_host_ops("error")  # until the end of the test
     missing = expected.WITHOUT_LOWERING.get(op.full_name)
-    torch.manual_seed(0)
-    sample = next(iter(op.sample_inputs("cpu", torch.float32, requires_grad=False)))
+    sample = next(sample_inputs(op, torch.float32))
     arguments = on_device((sample.input, sample.args, sample.kwargs))
     if missing is not None:
         with pytest.raises(NotImplementedError, match=f"aten::{missing}.* has no lowering"):

@@ -4,6 +4,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .comparison import check_call
+from .samples import seeded
 
 
 def has_error_inputs(op, dtype):
@@ -12,8 +13,7 @@ def has_error_inputs(op, dtype):
 
 def error_inputs(op, dtype, count):
     """OpInfo's wrong calls. They have dtypes of their own."""
-    torch.manual_seed(0)
-    wrong = [error.sample_input for error in op.error_inputs("cpu")]
+    wrong = [error.sample_input for error in seeded(op.error_inputs_func(op, "cpu"))]
     calls = [(sample.input, sample.args, sample.kwargs) for sample in wrong]
     return [call for call in calls if not _is_of_another_device(call)]
 

@@ -5,6 +5,7 @@ from torch.testing._internal.common_utils import noncontiguous_like
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .comparison import assert_close, on_device, outcome
+from .samples import sample_inputs
 
 
 def empty_of_size_zero(x):
@@ -64,9 +65,8 @@ def has_in_place(op, dtype):
 
 def in_place_samples(op, dtype, count):
     """Those whose first argument has the shape of the result."""
-    torch.manual_seed(0)
     samples = []
-    for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+    for sample in sample_inputs(op, dtype):
         if not sample.broadcasts_input and isinstance(sample.input, torch.Tensor):
             samples.append((sample.input, sample.args, sample.kwargs))
         if len(samples) == count:

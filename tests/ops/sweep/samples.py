@@ -3,15 +3,35 @@
 from itertools import islice
 
 import torch
+from torch.testing._internal.common_utils import set_rng_seed
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .comparison import strides_of
 
 
+def seeded(samples):
+    """What `samples` yields, each drawn from the same seed: the same in every process, however many are taken.
+
+    So do the iterators of OpInfo.sample_inputs and error_inputs; but each looks twice through the whole call stack for
+    a unittest (inspect.stack), which takes longer than most tests here.
+    """
+    samples = iter(samples)
+    while True:
+        set_rng_seed()
+        try:
+            yield next(samples)
+        except StopIteration:
+            return
+
+
+def sample_inputs(op, dtype, requires_grad=False):
+    """The SampleInputs of an op_db entry, on the CPU."""
+    return seeded(op.sample_inputs_func(op, "cpu", dtype, requires_grad))
+
+
 def samples_of(op, dtype, requires_grad, count=None):
-    """The first `count` sample inputs of an op_db entry, or all; they are the same in every process."""
-    torch.manual_seed(0)
-    samples = islice(op.sample_inputs("cpu", dtype, requires_grad=requires_grad), count)
+    """The arguments of the first `count` sample inputs, or of all."""
+    samples = islice(sample_inputs(op, dtype, requires_grad), count)
     return [(sample.input, sample.args, sample.kwargs) for sample in samples]
 
 
