@@ -22,6 +22,7 @@ function(layer name)
     target_link_libraries(tpu_${name} PUBLIC torch_headers)
     # To read torch's headers takes 8 of a file's 10 seconds: several files share one reading.
     set_target_properties(tpu_${name} PROPERTIES UNITY_BUILD ${TORCH_TPU_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+    target_compile_options(tpu_${name} PRIVATE -Wno-subobject-linkage)  # it takes the files of a batch for headers
   else()
     set(PLAIN_LAYERS ${PLAIN_LAYERS} tpu_${name} PARENT_SCOPE)
   endif()

@@ -3,6 +3,9 @@
 #include <ATen/Context.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/native/transformers/attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 namespace tpu::aten {
@@ -23,7 +26,46 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const a
   return static_cast<int64_t>(fits && is_allowed ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }
 
+// The CPU's attention with the arguments and results of the overrideable pair: what the host kernels of
+// ops/attention.cpp are, for calls without dropout and bias.
+
+std::vector<at::Tensor> attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                  const std::optional<at::Tensor>& bias, double dropout, bool is_causal, bool,
+                                  std::optional<double> scale) {
+  auto [output, logsumexp] =
+      at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, is_causal, bias, scale);
+  at::Tensor seed = at::zeros({}, at::kLong), none;
+  return {output, logsumexp, none, none, none, none, seed, seed, none};
+}
+
+std::vector<at::Tensor> attention_backward(const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+                                           const at::Tensor& value, const std::optional<at::Tensor>& bias,
+                                           std::array<bool, 4>, const at::Tensor& out, const at::Tensor& logsumexp,
+                                           const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, int64_t,
+                                           int64_t, double dropout, bool is_causal, const at::Tensor&,
+                                           const at::Tensor&, std::optional<double> scale) {
+  auto [of_query, of_key, of_value] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+      grad_out, query, key, value, out, logsumexp, dropout, is_causal, bias, scale);
+  return {of_query, of_key, of_value, at::Tensor()};
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", TORCH_FN(choose_attention)); }
+
+TORCH_LIBRARY_FRAGMENT(torch_tpu, m) {
+  m.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? attn_bias, float dropout_p, bool is_causal, bool "
+      "return_debug_mask, float? scale) -> Tensor[]");
+  m.def(
+      "attention_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor? attn_bias, bool[4] "
+      "grad_input_mask, Tensor out, Tensor logsumexp, Tensor? cum_seq_q, Tensor? cum_seq_k, int max_q, int max_k, "
+      "float "
+      "dropout_p, bool is_causal, Tensor philox_seed, Tensor philox_offset, float? scale) -> Tensor[]");
+}
+
+TORCH_LIBRARY_IMPL(torch_tpu, CPU, m) {
+  m.impl("attention", TORCH_FN(attention));
+  m.impl("attention_backward", TORCH_FN(attention_backward));
+}
 
 }  // namespace
 

@@ -19,6 +19,7 @@
 
 #include "aten/host.h"
 #include "aten/kernel.h"
+#include "aten/lending.h"
 #include "aten/tensor.h"
 #include "aten/types.h"
 #include "base/log.h"
@@ -75,7 +76,8 @@ struct HostKernel {
   // undefined tensor.
   std::vector<std::optional<Lent>> results = {};
   int64_t number = 0;
-  bool is_host_op = true;             // to be listed as one, or the host kernel of a row
+  bool is_host_op = true;  // to be listed as one, or the host kernel of a row
+  bool lends_results = false;
   std::set<std::string> places = {};  // where it stands in what was traced: a call that stands twice is one kernel
   std::string place = {};             // all of them
 };
@@ -174,6 +176,14 @@ class PlainDispatch {
   at::NoGradGuard no_grad_;
 };
 
+// The result of a kernel to where the program wants it, unless it was made there.
+void bring(const at::Tensor& result, at::Tensor& wanted) {
+  if (result.is_same(wanted)) return;
+  bool is_there = result.data_ptr() == wanted.data_ptr();
+  if (is_there && result.strides() == wanted.strides() && result.scalar_type() == wanted.scalar_type()) return;
+  wanted.copy_(is_there ? result.clone() : result);
+}
+
 void run_host_kernel(const pjrt::FfiCall& call) {
   std::shared_ptr<const HostKernel> kernel = host_kernels().find(call.number);
   check(call.operands.size() == kernel->operands.size(), ErrorCode::Internal, kernel->name, " got ",
@@ -191,6 +201,10 @@ void run_host_kernel(const pjrt::FfiCall& call) {
       if (result) expected.back() = result->over(result->is_empty() ? nullptr : call.results[next++]);
     }
     c10::Stack stack = stack_of(*kernel, call.operands, expected);
+    Lending lending;
+    if (kernel->lends_results)
+      for (const at::Tensor& result : expected)
+        if (result.defined()) lending.add(result.mutable_data_ptr(), result.nbytes());
     kernel->op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
     std::vector<at::Tensor> results = tensors_in(stack);
     check(results.size() == expected.size(), ErrorCode::Internal, kernel->name, " gave ", results.size(),
@@ -199,7 +213,7 @@ void run_host_kernel(const pjrt::FfiCall& call) {
       if (!kernel->results[r]) continue;
       check(results[r].sizes() == kernel->results[r]->sizes, ErrorCode::Internal, kernel->name, ": result ", r,
             " has other sizes than its Meta kernel said");
-      if (!results[r].is_same(expected[r])) expected[r].copy_(results[r]);
+      bring(results[r], expected[r]);
     }
   } catch (const c10::Error& error) {
     ErrorCode code = ErrorCode::InvalidArgument;
@@ -459,6 +473,7 @@ void choose_host_kernel(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue
   if (call.row->host_kernel_pays == nullptr || !settings.host_kernels || !is_worth_calling(call)) return;
   auto kernel = std::make_shared<HostKernel>(HostKernel{host_overload(*call.row, op), ops::full_name(call.row->name)});
   kernel->is_host_op = false;
+  kernel->lends_results = call.row->lends_results;
   Sorting sorting(*kernel, /*keeps_orders=*/true);
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (op.schema().arguments()[i].is_out())

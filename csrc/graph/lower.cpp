@@ -153,6 +153,7 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
       if (read.conjugates) operand = hlo::complex(hlo::real(operand), hlo::negate(hlo::imag(operand)));
       if (read.negates) operand = hlo::negate(operand);
       sources.operands.push_back(operand);
+      sources.are_transposed.push_back(read.plan.permutation == Dims{1, 0});
     }
     sources.take_scalar = [&](int index, ElementType type) {
       auto at = static_cast<size_t>(index);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ops/axis.h"
+#include "ops/host_call.h"
 #include "ops/philox.h"
 #include "ops/promotion.h"
 
@@ -191,13 +192,32 @@ hlo::Values fused_attention_backward(Context& c) {
   return results;
 }
 
+// The CPU's kernel keeps no matrix of scores in memory. It takes as many key heads as heads, and values as long as
+// keys; dropout other than 0 is no structure, so it stays with the lowering.
+bool gains_by_flash(const Call& call) {
+  constexpr int64_t kManyScores = int64_t{1} << 20;
+  const Type &query = call.type("query"), &key = call.type("key");
+  const Dims& value = call.type("value").dims;
+  return call.argument("attn_bias").kind == Argument::Kind::None && value.size() == 4 &&
+         (query.element == ElementType::F32 || query.element == ElementType::BF16) && query.dims[1] == key.dims[1] &&
+         query.dims[3] == value[3] && query.dims[0] * query.dims[1] * query.dims[2] * key.dims[2] >= kManyScores;
+}
+
 }  // namespace
 
 Table attention_table() {
   return {
-      row("_scaled_dot_product_fused_attention_overrideable", fused_attention).random().special("dropout_p", {0}),
+      row("_scaled_dot_product_fused_attention_overrideable", fused_attention)
+          .random()
+          .special("dropout_p", {0})
+          .constant({"scale"})
+          .host_kernel(gains_by_flash, "torch_tpu::attention")
+          .lending(),
       row("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward)
-          .special("dropout_p", {0}),
+          .special("dropout_p", {0})
+          .constant({"scale"})
+          .host_kernel(gains_by_flash, "torch_tpu::attention_backward")
+          .lending(),
   };
 }
 

@@ -109,6 +109,13 @@ Type Context::type(const char* name) const {
   return call_.operands[static_cast<size_t>(argument.index)].type;
 }
 
+bool Context::lies_transposed(const char* name) const {
+  const Argument& argument = call_.argument(name);
+  auto index = static_cast<size_t>(argument.index);
+  return argument.kind == Argument::Kind::Tensor && index < sources_.are_transposed.size() &&
+         sources_.are_transposed[index];
+}
+
 Category Context::category(const char* name) const {
   const Argument& argument = call_.argument(name);
   if (argument.kind == Argument::Kind::Scalar) return call_.scalar_categories[static_cast<size_t>(argument.index)];

@@ -41,6 +41,7 @@ class Context {
     hlo::Values operands;
     std::function<hlo::Value(int, ElementType)> take_scalar;
     std::function<hlo::Value(int64_t)> random_state;
+    std::vector<bool> are_transposed = {};  // operands that are matrices whose columns lie one after the other
   };
 
   Context(hlo::Builder& builder, const Call& call, const Settings& settings, Sources sources);
@@ -62,6 +63,7 @@ class Context {
   hlo::Values tensors(const char* name);                  // empty Values stand for None entries
   Type type(const char* name) const;                      // logical type of a tensor, natural type of a number
   Category category(const char* name) const;
+  bool lies_transposed(const char* name) const;  // a matrix that is the transpose of one in memory
 
   // Run-time scalars and structure.
   hlo::Value scalar(const char* name, ElementType type);  // 0-d; a constant where the value is structure

@@ -543,7 +543,11 @@ Table norm_table() {
       row("_native_batch_norm_legit.no_stats_out", batch_norm_no_stats),
       row("_batch_norm_with_update", batch_norm_with_update).image(),
       row("_batch_norm_with_update.out", batch_norm_with_update),
-      row("native_batch_norm_backward", native_batch_norm_backward).image(),
+      row("native_batch_norm_backward", native_batch_norm_backward)
+          .image()
+          .constant({"eps"})
+          .host_kernel(is_large)
+          .lending(),
       row("batch_norm_backward", batch_norm_backward).image(),
       row("batch_norm_update_stats", batch_norm_update_stats).writing({"running_mean", "running_var"}),
       row("batch_norm_stats", batch_norm_stats),
@@ -555,8 +559,8 @@ Table norm_table() {
       row("batch_norm_backward_reduce", batch_norm_backward_reduce),
       row("batch_norm_backward_elemt", batch_norm_backward_elemt),
 
-      row("native_layer_norm", native_layer_norm).constant({"eps"}).host_kernel(is_large),
-      row("native_layer_norm_backward", native_layer_norm_backward).host_kernel(is_large),
+      row("native_layer_norm", native_layer_norm).constant({"eps"}).host_kernel(is_large).lending(),
+      row("native_layer_norm_backward", native_layer_norm_backward).host_kernel(is_large).lending(),
       row("_fused_rms_norm", fused_rms_norm),
       row("_fused_rms_norm_backward", fused_rms_norm_backward),
 

@@ -50,6 +50,7 @@ struct Row {
   bool reads_layout = false;           // what it gives depends on which operands are contiguous
   Pays host_kernel_pays = nullptr;     // null: never
   const char* host_overload = "";      // with its namespace, where the CPU's kernel is not that of the same name
+  bool lends_results = false;          // that kernel makes its results, and gets the program's memory for them
 
   Row&& special(const char* argument, std::vector<double> values) && {
     specials.push_back({argument, std::move(values)});
@@ -90,6 +91,11 @@ struct Row {
   Row&& host_kernel(Pays pays, const char* overload = "") && {
     host_kernel_pays = pays;
     host_overload = overload;
+    return std::move(*this);
+  }
+  /// Not for oneDNN's kernels: buffers of their own come from the same allocator, and they keep some.
+  Row&& lending() && {
+    lends_results = true;
     return std::move(*this);
   }
   Row&& by_layout() && {

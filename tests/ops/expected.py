@@ -157,6 +157,19 @@ _DIFFERS: dict[tuple[str, str, torch.dtype | None], str] = {
     ("column-major", "normal", None): "strides are those of torch's meta function; the CPU's come out row-major",
     ("no elements", "addr", torch.float32): _COMPOSITE_ADDR,
     ("no elements", "fft.irfft2", torch.float32): _NO_TRANSFORMS,
+    (
+        "forward on host-off",
+        "linalg.eigh",
+        None,
+    ): "an eigenvector times -1 is one too: LAPACK and the lowering differ in signs",
+    **{
+        (
+            "forward on host-off",
+            f"linalg.lstsq{form}",
+            None,
+        ): "the solution is dense; LAPACK's is a view of as many rows as the matrix has"
+        for form in ("", ".grad_oriented")
+    },
     ("gradient", "linalg.eig", None): "the phase of eigenvectors is free, so this weighting has no defined gradient",
 }
 

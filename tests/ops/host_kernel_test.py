@@ -8,6 +8,7 @@ import torch
 from sweep.comparison import check_sample
 from sweep.gradients import check_gradient
 from sweep.samples import samples_of
+from torch.nn import functional as F
 from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_map
@@ -76,12 +77,39 @@ def layer_norm_backward():
     return backward, (torch.randn_like(x), x, mean, rstd, weight, bias)
 
 
+def batch_norm_backward(memory_format=torch.contiguous_format):
+    torch.manual_seed(0)
+    x = torch.randn(8, 32, 40, 40).to(memory_format=memory_format)
+    weight, mean, var = torch.randn(32), torch.zeros(32), torch.ones(32)
+    _, batch_mean, batch_rstd = aten.native_batch_norm(x, weight, None, mean, var, True, 0.1, 1e-5)
+    grad = torch.randn(8, 32, 40, 40).to(memory_format=memory_format) / 16
+    args = grad, x, weight, mean, var, batch_mean, batch_rstd
+    return lambda *args: aten.native_batch_norm_backward(*args, True, 1e-5, [True, True, True]), args
+
+
+def attention(dtype=torch.float32, **options):
+    torch.manual_seed(0)
+    args = torch.randn(2, 8, 300, 32), torch.randn(2, 8, 260, 32), torch.randn(2, 8, 260, 32)
+    return lambda *args: F.scaled_dot_product_attention(*args, **options), tuple(x.to(dtype) for x in args)
+
+
+def attention_backward(**options):
+    run, args = attention(**options)
+
+    def backward(grad, *args):
+        args = [x.detach().requires_grad_() for x in args]
+        return torch.autograd.grad(run(*args), args, grad)
+
+    return backward, (torch.randn(2, 8, 300, 32), *args)
+
+
 def bf16(*sizes):
     torch.manual_seed(0)
     return tuple(torch.randn(size).bfloat16() for size in sizes)
 
 
 LAST = torch.channels_last
+ATTENTION = "_scaled_dot_product_fused_attention_overrideable"
 # name: (overload of the row, function and arguments)
 KERNELS = {
     "max_pool_backward": ("max_pool2d_with_indices_backward.grad_input", *pooled()),
@@ -102,6 +130,11 @@ KERNELS = {
     "softmax": ("_softmax.out", lambda x: x.softmax(0), (torch.cat([special(64, 64), torch.randn(4096, 64)]),)),
     "layer_norm": ("native_layer_norm", *layer_norm()),
     "layer_norm_backward": ("native_layer_norm_backward", *layer_norm_backward()),
+    "batch_norm_backward": ("native_batch_norm_backward", *batch_norm_backward()),
+    "batch_norm_backward_channels_last": ("native_batch_norm_backward", *batch_norm_backward(LAST)),
+    "attention": (ATTENTION, *attention(scale=0.3)),
+    "attention_causal": (ATTENTION, *attention(torch.bfloat16, is_causal=True)),
+    "attention_backward": (f"{ATTENTION}_backward", *attention_backward(is_causal=True)),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
     "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
 }
@@ -187,6 +220,33 @@ def test_the_number_of_threads_is_torchs():
         torch.set_num_threads(count)
         assert_close(result_on("tpu", function, args), expected)
     torch.set_num_threads(before)
+
+
+def test_memory_is_lent_to_the_kernel_only():
+    """A kernel without an `out=` form makes its result in the program's memory; tensors made later have their own."""
+    _, function, args = KERNELS["layer_norm"]
+    expected = function(*args)[0]
+    on_device = function(*(arg.to("tpu") for arg in args))[0]
+    torch.tpu.synchronize()
+    for _ in range(3):
+        torch.empty_like(expected).fill_(7)
+    assert_close(on_device.cpu(), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"attn_mask": torch.ones(300, 260, dtype=torch.bool).tril(20)},
+        {"dropout_p": 1.0},
+    ],
+    ids=["mask", "dropout"],
+)
+def test_attention_that_the_kernel_does_not_take(options):
+    function, args = attention()
+    options = {name: x.to("tpu") if isinstance(x, torch.Tensor) else x for name, x in options.items()}
+    before = calls_of(ATTENTION)
+    result = F.scaled_dot_product_attention(*(arg.to("tpu") for arg in args), **options)
+    assert result.shape == function(*args).shape and calls_of(ATTENTION) == before
 
 
 def test_no_elements():

@@ -111,6 +111,20 @@ def test_integer_products_and_wrong_results():
     assert_same(torch._int_mm, i, j)
 
 
+# Note [Few rows] in csrc/ops/matmul.cpp: some of these are multiplied the other way round.
+@pytest.mark.parametrize("rows", [1, 7, 64, 65, 512])
+@pytest.mark.parametrize("sizes", [(256, 256), (512, 600), (30, 40)], ids=str)
+def test_linear_layers(rows, sizes):
+    torch.manual_seed(0)
+    inputs, outputs = sizes
+    x, weight, bias = torch.randn(rows, inputs), torch.randn(outputs, inputs), torch.randn(outputs)
+    x[0, 0], weight[1, 2], weight[2], bias[3] = -0.0, NAN, 0.0, INF
+    bias[2] = -0.0
+    assert_same(torch.nn.functional.linear, x, weight, bias, rtol=1e-4, atol=1e-3)
+    assert_same(lambda a, b: a @ b.t(), x, weight, rtol=1e-4, atol=1e-3)
+    assert_same(lambda a, b, c: torch.addmm(c, a, b.t(), beta=0.5, alpha=2), x, weight, bias, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, INF])
 @pytest.mark.parametrize("rows", [4, 30])
 def test_distances(p, rows):
