@@ -58,8 +58,7 @@ TORCH_LIBRARY_FRAGMENT(torch_tpu, m) {
   m.def(
       "attention_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor? attn_bias, bool[4] "
       "grad_input_mask, Tensor out, Tensor logsumexp, Tensor? cum_seq_q, Tensor? cum_seq_k, int max_q, int max_k, "
-      "float "
-      "dropout_p, bool is_causal, Tensor philox_seed, Tensor philox_offset, float? scale) -> Tensor[]");
+      "float dropout_p, bool is_causal, Tensor philox_seed, Tensor philox_offset, float? scale) -> Tensor[]");
 }
 
 TORCH_LIBRARY_IMPL(torch_tpu, CPU, m) {

@@ -176,12 +176,24 @@ class PlainDispatch {
   at::NoGradGuard no_grad_;
 };
 
-// The result of a kernel to where the program wants it, unless it was made there.
-void bring(const at::Tensor& result, at::Tensor& wanted) {
-  if (result.is_same(wanted)) return;
-  bool is_there = result.data_ptr() == wanted.data_ptr();
-  if (is_there && result.strides() == wanted.strides() && result.scalar_type() == wanted.scalar_type()) return;
-  wanted.copy_(is_there ? result.clone() : result);
+// The results of a kernel to where the program wants them, unless they were made there.
+void bring(std::vector<at::Tensor> results, const std::vector<at::Tensor>& wanted) {
+  auto lies_in = [](const at::Tensor& result, const at::Tensor& place) {
+    return result.defined() && place.defined() && result.data_ptr() == place.data_ptr();
+  };
+  auto is_done = [&](size_t r) {
+    return results[r].is_same(wanted[r]) ||
+           (lies_in(results[r], wanted[r]) && results[r].strides() == wanted[r].strides() &&
+            results[r].scalar_type() == wanted[r].scalar_type());
+  };
+  // One that was made in memory for another must be out of its way first.
+  for (size_t r = 0; r < results.size(); ++r) {
+    bool is_in_the_way =
+        std::any_of(wanted.begin(), wanted.end(), [&](const at::Tensor& place) { return lies_in(results[r], place); });
+    if (is_in_the_way && !is_done(r)) results[r] = results[r].clone();
+  }
+  for (size_t r = 0; r < results.size(); ++r)
+    if (wanted[r].defined() && !is_done(r)) wanted[r].copy_(results[r]);
 }
 
 void run_host_kernel(const pjrt::FfiCall& call) {
@@ -201,11 +213,13 @@ void run_host_kernel(const pjrt::FfiCall& call) {
       if (result) expected.back() = result->over(result->is_empty() ? nullptr : call.results[next++]);
     }
     c10::Stack stack = stack_of(*kernel, call.operands, expected);
-    Lending lending;
-    if (kernel->lends_results)
-      for (const at::Tensor& result : expected)
-        if (result.defined()) lending.add(result.mutable_data_ptr(), result.nbytes());
-    kernel->op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+    {
+      Lending lending;
+      if (kernel->lends_results)
+        for (const at::Tensor& result : expected)
+          if (result.defined()) lending.add(result.mutable_data_ptr(), result.nbytes());
+      kernel->op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+    }
     std::vector<at::Tensor> results = tensors_in(stack);
     check(results.size() == expected.size(), ErrorCode::Internal, kernel->name, " gave ", results.size(),
           " results, expected ", expected.size());
@@ -213,8 +227,8 @@ void run_host_kernel(const pjrt::FfiCall& call) {
       if (!kernel->results[r]) continue;
       check(results[r].sizes() == kernel->results[r]->sizes, ErrorCode::Internal, kernel->name, ": result ", r,
             " has other sizes than its Meta kernel said");
-      bring(results[r], expected[r]);
     }
+    bring(std::move(results), expected);
   } catch (const c10::Error& error) {
     ErrorCode code = ErrorCode::InvalidArgument;
     if (dynamic_cast<const c10::IndexError*>(&error) != nullptr) code = ErrorCode::Index;

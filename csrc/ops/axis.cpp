@@ -69,6 +69,12 @@ hlo::Value extreme_in_lanes(const hlo::Value& x, const Dims& dims, hlo::Reducer 
   return reduce_again(found, {last + 1 - static_cast<int64_t>(dims.size())}, reducer);
 }
 
+// Note [Long rows]
+// One thread sums a long row, and slowly: 500 us for 2^20 float32, where the columns of as many take 150. So it is cut
+// into rows of a matrix, whose columns are summed first. Extremes gain nothing.
+constexpr int64_t kColumns = 1024;
+bool is_long_row(int64_t n) { return n % kColumns == 0 && n >= 64 * kColumns; }
+
 }  // namespace
 
 // Note [Columns in turn]
@@ -87,12 +93,6 @@ hlo::Value reduce_columns(const hlo::Value& x, const Dims& dims, hlo::Reducer re
   for (size_t i = dims.size(); i < x.dims().size(); ++i) grouped.push_back(x.dims()[i]);
   return reduce_again(hlo::reduce(hlo::reshape(x, grouped), {0}, reducer), {0}, reducer);
 }
-
-// Note [Long rows]
-// One thread sums a long row, and slowly: 500 us for 2^20 float32, where the columns of as many take 150. So it is cut
-// into rows of a matrix, whose columns are summed first. Extremes gain nothing.
-constexpr int64_t kColumns = 1024;
-static bool is_long_row(int64_t n) { return n % kColumns == 0 && n >= 64 * kColumns; }
 
 int64_t Fold::count() const {
   int64_t count = 1;
