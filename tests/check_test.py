@@ -211,6 +211,7 @@ def test_host_ops_are_listed(report):
 
 
 @needs_fake
+@pytest.mark.slow
 def test_the_script_fails(check, report):
     code, answer = report("import torch; x = torch.ones(2, device='tpu') + 1; x.sum().item(); raise KeyError('lost')")
     assert code == 1 and answer["error"] == "KeyError: 'lost'" and len(answer["programs"]) == 1

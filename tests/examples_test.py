@@ -35,6 +35,7 @@ def test_digits_refuses_a_run_too_short_to_compare():
     assert done.returncode == 2 and "at least 50" in done.stderr
 
 
+@pytest.mark.slow
 def test_ddp_digits_in_two_processes():
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     command = [*torchrun, EXAMPLES / "ddp_digits.py", "--quick"]
@@ -44,6 +45,7 @@ def test_ddp_digits_in_two_processes():
     assert "processes       2" in done.stdout and "on all processes" in done.stdout
 
 
+@pytest.mark.slow
 def test_gpt_learns():
     done = run("gpt.py", "--steps", "3")
     assert done.returncode == 0, done.stdout + done.stderr

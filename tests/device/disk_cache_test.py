@@ -72,7 +72,9 @@ def programs(directory):
     return sorted((directory / "programs").iterdir())
 
 
-@pytest.mark.parametrize("way", ["strict", "torch.compile", pytest.param("fused", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "way", ["strict", *(pytest.param(way, marks=pytest.mark.slow) for way in ("torch.compile", "fused"))]
+)
 def test_the_second_run_of_a_training_script_compiles_nothing(python, tmp_path, way):
     code, mode = TRAIN, way
     if way == "torch.compile":

@@ -67,7 +67,7 @@ def test_the_module_with_the_default_backend_is_still_dear(python):
     assert loaded[0] == "True"
 
 
-@pytest.mark.parametrize("before", ["", "import torch._dynamo"])
+@pytest.mark.parametrize("before", ["", pytest.param("import torch._dynamo", marks=pytest.mark.slow)])
 def test_the_default_backend_looks_at_the_graph(python, before):
     code = f"""
         {before}

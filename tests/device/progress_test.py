@@ -138,6 +138,7 @@ def test_a_line_comes_and_goes(code):
         assert re.search(r"compiling \([2-9]\d+ programs", written)
 
 
+@pytest.mark.slow
 def test_at_the_last_row_and_behind_a_full_one():
     fill = f'print("\\n" * {ROWS} + "x" * {COLUMNS}, end="", file=sys.stderr, flush=True)'
     written, seen = on_a_terminal(LONG + f"\n    {fill}\n    work()\n    print('.', file=sys.stderr)")
@@ -145,7 +146,14 @@ def test_at_the_last_row_and_behind_a_full_one():
     assert seen[-1][-3:] == ["x" * COLUMNS, ".", ""]
 
 
-@pytest.mark.parametrize("environment", [{"TORCH_TPU_PROGRESS": "0"}, {"TERM": "dumb"}, {"LOCAL_RANK": "1"}])
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"TORCH_TPU_PROGRESS": "0"},
+        pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow),
+        pytest.param({"LOCAL_RANK": "1"}, marks=pytest.mark.slow),
+    ],
+)
 def test_it_can_be_switched_off(environment):
     written, _ = on_a_terminal(MANY + END, **environment)
     assert written == "before and after\r\n"

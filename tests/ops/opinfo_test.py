@@ -76,7 +76,8 @@ def layout_cases():
         dtype = torch.float32 if torch.float32 in op.supported_dtypes("cpu") else torch.int64
         if not expected.is_left_out(op.full_name) and dtype in op.supported_dtypes("cpu"):
             for layout in LAYOUTS:
-                yield pytest.param(op, dtype, layout, id=f"{op.full_name}-{layout}")
+                marks = [pytest.mark.slow] if layout == "column-major" else []
+                yield pytest.param(op, dtype, layout, id=f"{op.full_name}-{layout}", marks=marks)
 
 
 @pytest.mark.parametrize(("op", "dtype", "layout"), layout_cases())

@@ -8,13 +8,10 @@ from torch.utils._pytree import tree_leaves
 # torch.testing's defaults, but where a float32 result of XLA may be some units in the last place away.
 TOLERANCES = {torch.float32: (4e-6, 1e-6), torch.complex64: (8e-6, 2e-6), torch.float64: (1e-11, 1e-12)}
 
-# For families whose programs take seconds to compile: a narrow and a wide, a real and a complex type; `make slow` has
-# the others.
+# For families whose programs take seconds to compile; `make slow` has all but the first.
 FACTOR_DTYPES = (
     torch.float32,
-    torch.complex128,
-    pytest.param(torch.float64, marks=pytest.mark.slow),
-    pytest.param(torch.complex64, marks=pytest.mark.slow),
+    *(pytest.param(dtype, marks=pytest.mark.slow) for dtype in (torch.float64, torch.complex64, torch.complex128)),
 )
 
 
