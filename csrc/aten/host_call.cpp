@@ -214,10 +214,12 @@ void run_host_kernel(const pjrt::FfiCall& call) {
     }
     c10::Stack stack = stack_of(*kernel, call.operands, expected);
     {
-      Lending lending;
-      if (kernel->lends_results)
+      std::optional<Lending> lending;
+      if (kernel->lends_results) {
+        lending.emplace();
         for (const at::Tensor& result : expected)
-          if (result.defined()) lending.add(result.mutable_data_ptr(), result.nbytes());
+          if (result.defined()) lending->add(result.mutable_data_ptr(), result.nbytes());
+      }
       kernel->op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
     }
     std::vector<at::Tensor> results = tensors_in(stack);

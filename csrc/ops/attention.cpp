@@ -193,7 +193,7 @@ hlo::Values fused_attention_backward(Context& c) {
 }
 
 // The CPU's kernel keeps no matrix of scores in memory. It takes as many key heads as heads, and values as long as
-// keys; dropout other than 0 is no structure, so it stays with the lowering.
+// keys. Dropout other than 0 and a scale that is given are no structure, so such calls stay with the lowering.
 bool gains_by_flash(const Call& call) {
   constexpr int64_t kManyScores = int64_t{1} << 20;
   const Type &query = call.type("query"), &key = call.type("key");
@@ -210,12 +210,10 @@ Table attention_table() {
       row("_scaled_dot_product_fused_attention_overrideable", fused_attention)
           .random()
           .special("dropout_p", {0})
-          .constant({"scale"})
           .host_kernel(gains_by_flash, "torch_tpu::attention")
           .lending(),
       row("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward)
           .special("dropout_p", {0})
-          .constant({"scale"})
           .host_kernel(gains_by_flash, "torch_tpu::attention_backward")
           .lending(),
   };

@@ -13,7 +13,7 @@ struct Fold {
   Dims sizes;  // of the tensor
   Dims dims;   // sorted
   bool keepdim = false;
-  bool is_cpu = false;  // Notes [Extremes in lanes] and [Columns in turn] hold
+  bool is_cpu = false;  // Notes [Extremes in lanes], [Long rows] and [Columns in turn] hold
 
   /// Elements that are folded into one.
   int64_t count() const;

@@ -132,7 +132,7 @@ KERNELS = {
     "layer_norm_backward": ("native_layer_norm_backward", *layer_norm_backward()),
     "batch_norm_backward": ("native_batch_norm_backward", *batch_norm_backward()),
     "batch_norm_backward_channels_last": ("native_batch_norm_backward", *batch_norm_backward(LAST)),
-    "attention": (ATTENTION, *attention(scale=0.3)),
+    "attention": (ATTENTION, *attention()),
     "attention_causal": (ATTENTION, *attention(torch.bfloat16, is_causal=True)),
     "attention_backward": (f"{ATTENTION}_backward", *attention_backward(is_causal=True)),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
@@ -235,18 +235,26 @@ def test_memory_is_lent_to_the_kernel_only():
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"attn_mask": torch.ones(300, 260, dtype=torch.bool).tril(20)},
-        {"dropout_p": 1.0},
-    ],
-    ids=["mask", "dropout"],
+    [{"attn_mask": torch.ones(300, 260, dtype=torch.bool).tril(20)}, {"dropout_p": 1.0}, {"scale": 0.3}],
+    ids=["mask", "dropout", "scale"],
 )
 def test_attention_that_the_kernel_does_not_take(options):
-    function, args = attention()
+    function, args = attention(**options)
     options = {name: x.to("tpu") if isinstance(x, torch.Tensor) else x for name, x in options.items()}
     before = calls_of(ATTENTION)
     result = F.scaled_dot_product_attention(*(arg.to("tpu") for arg in args), **options)
-    assert result.shape == function(*args).shape and calls_of(ATTENTION) == before
+    assert_close(result.cpu(), function(*args), rtol=1e-4, atol=1e-5)
+    assert calls_of(ATTENTION) == before
+
+
+def test_a_scale_that_changes_compiles_nothing():
+    _, args = attention()
+    args = [arg.to("tpu") for arg in args]
+    F.scaled_dot_product_attention(*args, scale=0.1).cpu()
+    before = torch.tpu.cache_stats()["misses"]
+    for scale in (0.2, 0.3):
+        F.scaled_dot_product_attention(*args, scale=scale).cpu()
+    assert torch.tpu.cache_stats()["misses"] == before
 
 
 def test_no_elements():
