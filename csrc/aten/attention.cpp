@@ -8,6 +8,11 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <cmath>
+#include <string_view>
+
+#include "aten/kernel.h"
+
 namespace tpu::aten {
 
 namespace {
@@ -49,7 +54,26 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_out, const at:
   return {of_query, of_key, of_value, at::Tensor()};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", TORCH_FN(choose_attention)); }
+// A caller who writes out the scale that is the default, as the models of Hugging Face do, gets what a caller without one
+// gets: programs for which it is a constant, and the host kernel. `query`: which argument that is; the scale is the last.
+template <size_t query>
+void attention_row(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {
+  static auto* call = new RowCall(*ops::find_row(op.schema().name().substr(std::string_view("aten::").size())), op);
+  c10::IValue& scale = stack->back();
+  const at::Tensor& q = (*stack)[stack->size() - op.schema().arguments().size() + query].toTensor();
+  bool is_default = scale.isDouble() && q.dim() > 0 &&
+                    std::abs(scale.toDouble() * std::sqrt(static_cast<double>(q.size(-1))) - 1) < 1e-15;
+  if (is_default) scale = c10::IValue();
+  call->run(*stack);
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_fused_sdp_choice", TORCH_FN(choose_attention));
+  m.impl("_scaled_dot_product_fused_attention_overrideable",
+         torch::CppFunction::makeFromBoxedFunction<&attention_row<0>>());
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
+         torch::CppFunction::makeFromBoxedFunction<&attention_row<1>>());
+}
 
 TORCH_LIBRARY_FRAGMENT(torch_tpu, m) {
   m.def(

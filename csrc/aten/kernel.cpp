@@ -17,6 +17,7 @@
 #include "engine/journal.h"
 #include "engine/recorder.h"
 #include "engine/runtime.h"
+#include "engine/transfer.h"
 #include "ops/name.h"
 
 namespace tpu::aten {
@@ -172,11 +173,27 @@ bool resize_outputs(const engine::Plan& plan, const Recording& recording) {
   return changed;
 }
 
+// What an optimizer makes of nothing, its state, is made at once: see Recorder::is_in_step().
+bool is_state(const engine::Recorder* recorder, const Recording& recording) {
+  return recorder != nullptr && recorder->is_in_step() && recording.arguments().inputs.empty();
+}
+
 // Who records the call; null when it runs at once.
 engine::Recorder* recorder_for(engine::Device& device, const Recording& recording) {
   engine::Recorder* recorder = engine::recorder_of(device);
-  bool is_state = recorder != nullptr && recorder->is_in_step() && recording.arguments().inputs.empty();
-  return is_state ? nullptr : recorder;
+  return is_state(recorder, recording) ? nullptr : recorder;
+}
+
+// Zeros for the whole memory of `tensor` by a transfer, which costs no compile. False, and nothing was done, for a
+// tensor that is a part of it.
+bool send_zeros(engine::Device& device, const at::Tensor& tensor) {
+  std::optional<Dims> order = storage_order(tensor);
+  if (!order || tensor.is_neg()) return false;
+  Dims dims = dims_of(tensor.sizes());
+  Type type{element_of(tensor.scalar_type()), dims};
+  for (size_t i = 0; i < order->size(); ++i) type.dims[i] = dims[static_cast<size_t>((*order)[i])];
+  cell_of(tensor).store(engine::zeros(device, type));
+  return true;
 }
 
 at::Tensor new_tensor(engine::Device& device, const graph::Output& output, engine::ValueRef value) {
@@ -275,7 +292,17 @@ void Kernel::call(const c10::OperatorHandle& op, c10::Stack* stack) {
     recording.reset();
     return run_on_host(op, stack, /*has_lowering=*/true);
   }
-  engine::Recorder* recorder = recorder_for(device, *recording);
+  engine::Recorder* recorder = engine::recorder_of(device);
+  if (is_state(recorder, *recording)) [[unlikely]] {
+    // Most state is zeros, of the shape of each parameter, and only in the first step.
+    static const ops::Row* zeroing = ops::find_row("zero_");
+    if (&row_ == zeroing && send_zeros(device, arguments[0].toTensor())) {
+      recording.reset();
+      stack->resize(first + 1);  // the tensor itself
+      return;
+    }
+    recorder = nullptr;
+  }
   Hash128 key = recording->key();
   if (recorder != nullptr) key = engine::description_key(key);
   engine::Plan* plan = engine::find_plan(key);

@@ -15,11 +15,12 @@ namespace tpu::aten {
 namespace {
 
 // Rows behind a kernel of our own: copies come as _copy_from, which knows both devices, ranges are sized, fill values,
-// bounds and lengths are checked first, pads that only crop are views.
+// bounds and lengths are checked first, pads that only crop are views, a scale of attention may be the default.
 bool is_called_by_us(std::string_view name) {
   return name == "copy_" || name == "fill_.Scalar" || name == "arange.start_out" || name == "range.out" ||
          name == "constant_pad_nd" || name == "random_.from" || name == "_ctc_loss.Tensor" ||
-         name == "_ctc_loss_backward.Tensor";
+         name == "_ctc_loss_backward.Tensor" ||
+         name.starts_with("_scaled_dot_product_fused_attention_overrideable");
 }
 
 // `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two

@@ -19,7 +19,8 @@ Choice::Way Choice::choose(const Hash128& key, bool is_news, size_t ops, size_t 
 }
 
 void Choice::note_compile(const Hash128& key, bool on_trial, size_t ops, double seconds) {
-  if (seconds > 0) {
+  if (seconds > 0 && ops == 1) base_ += (std::max(0.0, seconds - per_op_) - base_) / 8;
+  if (seconds > 0 && ops > 1) {
     double measured = std::max(0.0, seconds - base_) / static_cast<double>(ops);
     per_op_ += (measured - per_op_) / 8;
   }

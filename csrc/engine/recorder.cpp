@@ -441,7 +441,10 @@ void Recorder::run_one_by_one(Segment& segment) {
     try {
       Hash128 key = description_key(op.key);  // the other way round
       Plan* plan = find_plan(key);
-      if (plan == nullptr) plan = make_plan(key, device_, description.graph, op.line);
+      if (plan == nullptr) {
+        plan = make_plan(key, device_, description.graph, op.line);
+        choice_.note_compile(key, /*on_trial=*/false, 1, plan->compile_seconds);
+      }
       run_pending(*plan, device_, arguments, outputs);
     } catch (Error& error) {
       bool is_first = std::none_of(inputs.begin(), inputs.end(), [](const Value* input) { return input->is_failed(); });

@@ -152,6 +152,13 @@ TEST(Choice, OrdersThatNeverComeAgainAreNotCompiledForEver) {
   EXPECT_LE(compiled, 4);
 }
 
+TEST(Choice, WhereProgramsOfOneOpTakeLongTheWholeIsCheaper) {
+  Choice choice;
+  EXPECT_EQ(choice.choose(key(1), false, 40, 3), Choice::Way::OneByOne);
+  for (uint64_t n = 0; n < 20; ++n) choice.note_compile(key(100 + n), /*on_trial=*/false, 1, 0.2);
+  EXPECT_EQ(choice.choose(key(2), false, 40, 3), Choice::Way::Whole);
+}
+
 TEST(Choice, WhatComesAgainWasNotWasted) {
   Choice choice;
   choice.note_compile(key(1), /*on_trial=*/true, 40, 0.3);

@@ -135,6 +135,8 @@ KERNELS = {
     "attention": (ATTENTION, *attention()),
     "attention_causal": (ATTENTION, *attention(torch.bfloat16, is_causal=True)),
     "attention_backward": (f"{ATTENTION}_backward", *attention_backward(is_causal=True)),
+    "attention_scale": (ATTENTION, *attention(scale=32**-0.5)),  # the default one
+    "attention_scale_backward": (f"{ATTENTION}_backward", *attention_backward(scale=32**-0.5)),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
     "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
 }
