@@ -190,6 +190,30 @@ class Training:
         return (time.perf_counter() - begin) / steps
 
 
+class JaxTraining:
+    """The same model in JAX, in a process of its own that waits while others run; see jax_peer.py."""
+
+    def __init__(self, name, python):
+        command = [python, Path(__file__).with_name("jax_peer.py"), name]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.first = float(self.answer().split()[1])  # seconds of the first step, compile and all
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"jax_peer.py ended with exit code {self.process.wait()}")
+        return line
+
+    def run(self, steps):
+        self.process.stdin.write(f"run {steps}\n")
+        self.process.stdin.flush()
+        return float(self.answer()) / 1e3
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
 def first_step(name, contestant):
     """What a process of its own prints about its first steps: seconds of each, programs compiled."""
     if not contestant.startswith("torch"):
@@ -203,15 +227,19 @@ def first_step(name, contestant):
     print(json.dumps({"seconds": seconds, "programs": programs}))
 
 
-def run_first_step(name, contestant):
+def run_first_step(name, contestant, jax):
+    if contestant == "jax":
+        training = JaxTraining(name, jax)
+        training.close()
+        return {"seconds": [training.first]}
     command = [sys.executable, __file__, "--first", name, contestant]
     env = dict(os.environ, TORCH_TPU_CACHE_DIR="off")
     run = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def measure(name, contestants, rounds):
-    trainings = {contestant: Training(name, contestant) for contestant in contestants}
+def measure(name, contestants, rounds, jax=None):
+    trainings = {c: JaxTraining(name, jax) if c == "jax" else Training(name, c) for c in contestants}
     steps = {}
     for contestant, training in trainings.items():
         for _ in range(4):
@@ -221,6 +249,8 @@ def measure(name, contestants, rounds):
     for _ in range(rounds):
         for contestant, training in trainings.items():
             times[contestant].append(training.run(steps[contestant]) * 1e3)
+    if "jax" in trainings:
+        trainings["jax"].close()
     return times
 
 
@@ -229,6 +259,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds per model")
     parser.add_argument("--only", default="", help="models whose name contains this")
     parser.add_argument("--modes", default="strict,auto", help="modes of tpu, comma-separated")
+    parser.add_argument(
+        "--jax", metavar="PYTHON", help="interpreter with JAX (requirements-jax.txt), one more contestant"
+    )
     parser.add_argument("--no-first", action="store_true", help="steady steps only")
     parser.add_argument("--first", nargs=2, metavar=("MODEL", "CONTESTANT"), help=argparse.SUPPRESS)
     parser.add_argument(
@@ -239,24 +272,25 @@ def main():
         return first_step(*arguments.first)
 
     modes = arguments.modes.split(",")
-    contestants = ["torch", "torch-fused", *modes]
+    peers = ["torch", "jax"] if arguments.jax else ["torch"]
+    contestants = [*peers, "torch-fused", *modes]
     steady = Table("model", *(f"{c}, ms" for c in contestants), *(f"{m} / torch" for m in modes), "spread")
-    first = Table("model", "torch, s", *(f"{m}, s (2nd, 3rd; programs)" for m in modes))
+    first = Table("model", *(f"{p}, s" for p in peers), *(f"{m}, s (2nd, 3rd; programs)" for m in modes))
     for name in MODELS:
         if arguments.only not in name:
             continue
-        times = measure(name, contestants, arguments.rounds)
+        times = measure(name, contestants, arguments.rounds, arguments.jax)
         medians = {c: statistics.median(t) for c, t in times.items()}
         spread = max((max(t) - min(t)) / medians[c] for c, t in times.items())
         ratios = (f"{medians[m] / medians['torch']:.2f}" for m in modes)
         steady.add_row(name, *(f"{medians[c]:.2f}" for c in contestants), *ratios, f"{spread:.0%}")
         if arguments.no_first:
             continue
-        runs = {c: run_first_step(name, c) for c in ("torch", *modes)}
+        runs = {c: run_first_step(name, c, arguments.jax) for c in (*peers, *modes)}
         cells = (
             "{:.2f} ({:.2f}, {:.2f}; {})".format(*runs[m]["seconds"][:3], runs[m]["programs"]) for m in modes
         )  # fmt: skip
-        first.add_row(name, f"{runs['torch']['seconds'][0]:.2f}", *cells)
+        first.add_row(name, *(f"{runs[p]['seconds'][0]:.2f}" for p in peers), *cells)
     tables = [("Steady training steps", steady)] + (
         [] if arguments.no_first else [("First steps, empty caches", first)]
     )

@@ -54,8 +54,9 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_out, const at:
   return {of_query, of_key, of_value, at::Tensor()};
 }
 
-// A caller who writes out the scale that is the default, as the models of Hugging Face do, gets what a caller without one
-// gets: programs for which it is a constant, and the host kernel. `query`: which argument that is; the scale is the last.
+// A caller who writes out the scale that is the default, as the models of Hugging Face do, gets what a caller without
+// one gets: programs for which it is a constant, and the host kernel. `query`: which argument that is; the scale is the
+// last.
 template <size_t query>
 void attention_row(const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) {
   static auto* call = new RowCall(*ops::find_row(op.schema().name().substr(std::string_view("aten::").size())), op);

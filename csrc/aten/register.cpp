@@ -19,8 +19,7 @@ namespace {
 bool is_called_by_us(std::string_view name) {
   return name == "copy_" || name == "fill_.Scalar" || name == "arange.start_out" || name == "range.out" ||
          name == "constant_pad_nd" || name == "random_.from" || name == "_ctc_loss.Tensor" ||
-         name == "_ctc_loss_backward.Tensor" ||
-         name.starts_with("_scaled_dot_product_fused_attention_overrideable");
+         name == "_ctc_loss_backward.Tensor" || name.starts_with("_scaled_dot_product_fused_attention_overrideable");
 }
 
 // `p.data = x.to("tpu")` and Module.to keep the identity of parameters when both are dense tensors of these two
