@@ -1,9 +1,9 @@
-"""The models of models.py in JAX, as its users write them: one jitted step (loss, gradients, AdamW), donated parameters.
+"""The models of models.py in JAX, as its users write them: one jitted step (loss, gradients, AdamW), state donated.
 
 Needs an environment of its own (requirements-jax.txt) and knows nothing of torch. models.py runs it as a paired process
 and lets it take turns with its own contestants:
 
-    python jax_peer.py MODEL     # "ready SECONDS" after the first step from a cold start, then a line per line read:
+    python jax_peer.py NAME      # "ready SECONDS" after the first step from a cold start, then a line per line read:
                                  # "run STEPS" -> milliseconds per step
 """
 
@@ -239,6 +239,38 @@ MODELS = {
 }
 
 
+# --------------------------------------------------------------------------------------------------------------- ops
+# name: function of nothing that gives what runs one of them
+
+
+def eager_adds():
+    """200 calls, as run.py times them."""
+    x, y = normal(64, 64, scale=1), normal(64, 64, scale=1)
+    x, y = jnp.asarray(x), jnp.asarray(y)
+
+    def run():
+        for _ in range(200):
+            z = x + y
+        z.block_until_ready()
+
+    return run
+
+
+def chain(dtype):
+    x, y = (jnp.asarray(normal(2000, 2000, scale=1)).astype(dtype) for _ in range(2))
+
+    @jax.jit
+    def chained(x, y):
+        for _ in range(50):
+            x = (x + y) * y - y
+        return x
+
+    return lambda: chained(x, y).block_until_ready()
+
+
+OPS = {"add": eager_adds, "chain float32": lambda: chain(jnp.float32), "chain bfloat16": lambda: chain(jnp.bfloat16)}
+
+
 # ---------------------------------------------------------------------------------------------------------- training
 
 
@@ -262,25 +294,35 @@ def train(forward, state, x, y):
     return loss, (jax.tree.map(updated, params, first, second), first, second, steps)
 
 
-def main():
-    params, forward, x, y = MODELS[sys.argv[1]]()
+def trainer(name):
+    params, forward, x, y = MODELS[name]()
     params, x, y = jax.tree.map(jnp.asarray, (params, x.astype(np.int32) if x.dtype == np.int64 else x, y))
     zeros = jax.tree.map(jnp.zeros_like, params)
     state = (params, zeros, jax.tree.map(jnp.copy, zeros), jnp.zeros(()))
     jax.block_until_ready(state)
 
-    def run(steps):
+    def step():
         nonlocal state
+        loss, state = train(forward, state, x, y)
+        float(loss)
+
+    return step
+
+
+def main():
+    name = sys.argv[1]
+    step = OPS[name]() if name in OPS else trainer(name)
+
+    def run(times):
         begin = time.perf_counter()
-        for _ in range(steps):
-            loss, state = train(forward, state, x, y)
-            float(loss)
+        for _ in range(times):
+            step()
         return time.perf_counter() - begin
 
     print("ready", run(1), flush=True)
     for line in sys.stdin:
-        steps = int(line.split()[1])
-        print(run(steps) / steps * 1e3, flush=True)
+        times = int(line.split()[1])
+        print(run(times) / times * 1e3, flush=True)
 
 
 if __name__ == "__main__":

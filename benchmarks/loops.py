@@ -228,7 +228,9 @@ def main():
             f"{spread:.0%}",
             str(compiles),
         )
-    table.title = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {arguments.rounds} rounds"
+    table.title = (
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {arguments.rounds} rounds, {report.processor()}"
+    )
     Console(width=140).print(table)
     if arguments.write:
         rows = list(zip(*(column.cells for column in table.columns), strict=True))

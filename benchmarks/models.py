@@ -18,7 +18,9 @@ import sys
 import time
 from pathlib import Path
 
+import report
 import torch
+from peer import JaxProcess
 from rich.console import Console
 from rich.table import Table
 from torch import nn
@@ -190,30 +192,6 @@ class Training:
         return (time.perf_counter() - begin) / steps
 
 
-class JaxTraining:
-    """The same model in JAX, in a process of its own that waits while others run; see jax_peer.py."""
-
-    def __init__(self, name, python):
-        command = [python, Path(__file__).with_name("jax_peer.py"), name]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.first = float(self.answer().split()[1])  # seconds of the first step, compile and all
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"jax_peer.py ended with exit code {self.process.wait()}")
-        return line
-
-    def run(self, steps):
-        self.process.stdin.write(f"run {steps}\n")
-        self.process.stdin.flush()
-        return float(self.answer()) / 1e3
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def first_step(name, contestant):
     """What a process of its own prints about its first steps: seconds of each, programs compiled."""
     if not contestant.startswith("torch"):
@@ -223,13 +201,13 @@ def first_step(name, contestant):
     if not contestant.startswith("torch"):
         torch.tpu.synchronize()
     seconds = [training.run(1) for _ in range(4)]
-    programs = 0 if contestant.startswith("torch") else torch.tpu.cache_stats()["compiles"]
-    print(json.dumps({"seconds": seconds, "programs": programs}))
+    report = [] if contestant.startswith("torch") else torch.tpu.compile_report()
+    print(json.dumps({"seconds": seconds, "programs": len(report), "repeats": sum(each.is_repeat for each in report)}))
 
 
 def run_first_step(name, contestant, jax):
     if contestant == "jax":
-        training = JaxTraining(name, jax)
+        training = JaxProcess(name, jax)
         training.close()
         return {"seconds": [training.first]}
     command = [sys.executable, __file__, "--first", name, contestant]
@@ -239,7 +217,7 @@ def run_first_step(name, contestant, jax):
 
 
 def measure(name, contestants, rounds, jax=None):
-    trainings = {c: JaxTraining(name, jax) if c == "jax" else Training(name, c) for c in contestants}
+    trainings = {c: JaxProcess(name, jax) if c == "jax" else Training(name, c) for c in contestants}
     steps = {}
     for contestant, training in trainings.items():
         for _ in range(4):
@@ -265,7 +243,7 @@ def main():
     parser.add_argument("--no-first", action="store_true", help="steady steps only")
     parser.add_argument("--first", nargs=2, metavar=("MODEL", "CONTESTANT"), help=argparse.SUPPRESS)
     parser.add_argument(
-        "--write", type=Path, help="also write the tables to this Markdown file, below their marker line"
+        "--write", type=Path, help="also write the tables to this Markdown file, below their marker lines"
     )
     arguments = parser.parse_args()
     if arguments.first:
@@ -275,7 +253,7 @@ def main():
     peers = ["torch", "jax"] if arguments.jax else ["torch"]
     contestants = [*peers, "torch-fused", *modes]
     steady = Table("model", *(f"{c}, ms" for c in contestants), *(f"{m} / torch" for m in modes), "spread")
-    first = Table("model", *(f"{p}, s" for p in peers), *(f"{m}, s (2nd, 3rd; programs)" for m in modes))
+    first = Table("model", *(f"{p}, s" for p in peers), *(f"{m}, s (2nd, 3rd; programs, twice)" for m in modes))
     for name in MODELS:
         if arguments.only not in name:
             continue
@@ -288,29 +266,24 @@ def main():
             continue
         runs = {c: run_first_step(name, c, arguments.jax) for c in (*peers, *modes)}
         cells = (
-            "{:.2f} ({:.2f}, {:.2f}; {})".format(*runs[m]["seconds"][:3], runs[m]["programs"]) for m in modes
+            "{:.2f} ({:.2f}, {:.2f}; {}, {})".format(*runs[m]["seconds"][:3], runs[m]["programs"], runs[m]["repeats"])
+            for m in modes
         )  # fmt: skip
         first.add_row(name, *(f"{runs[p]['seconds'][0]:.2f}" for p in peers), *cells)
-    tables = [("Steady training steps", steady)] + (
-        [] if arguments.no_first else [("First steps, empty caches", first)]
+    tables = [("Steady training steps", steady), ("First steps, empty caches", first)]
+    if arguments.no_first:
+        del tables[1]
+    where = (
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {arguments.rounds} rounds, {report.processor()}"
     )
-    where = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {arguments.rounds} rounds"
     for title, table in tables:
         table.title = f"{title}; {where}"
-        Console().print(table)
-    if arguments.write:
-        write(arguments.write, tables, where)
-
-
-def write(path, tables, where):
-    marker = "<!-- tables: everything below is written by benchmarks/models.py -->"
-    text = path.read_text().split(marker)[0].rstrip() + f"\n\n{marker}\n"
-    for title, table in tables:
-        text += f"\n{title}; {where}.\n\n| " + " | ".join(str(c.header) for c in table.columns) + " |\n"
-        text += "|---" * len(table.columns) + "|\n"
-        for row in zip(*(column.cells for column in table.columns), strict=True):
-            text += "| " + " | ".join(row) + " |\n"
-    path.write_text(text)
+        Console(width=150).print(table)
+        if arguments.write:
+            head = [str(column.header) for column in table.columns]
+            rows = zip(*(column.cells for column in table.columns), strict=True)
+            marker = f"<!-- {title}, written by benchmarks/models.py -->"
+            report.write(arguments.write, marker, [head, *rows], f"{table.title}.")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import statistics
 import time
 from pathlib import Path
 
+import report
 import torch
 from rich.console import Console
 from rich.table import Table
@@ -23,7 +24,7 @@ from torch.nn import functional as F
 
 aten = torch.ops.aten
 BRIEF = 0.1  # ms; below it the bar is torch + 10 us
-MARKER = "<!-- table: everything below is written by benchmarks/ops.py -->"
+MARKER = "<!-- table: written by benchmarks/ops.py -->"
 
 
 def rn(*sizes):
@@ -315,15 +316,6 @@ def row_of(name, times):
     return cells, ratio, keeps
 
 
-def write(path, title, columns, rows):
-    """Replaces what is between this script's marker and the next one."""
-    before, _, after = path.read_text().partition(MARKER)
-    table = f"{title}.\n\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|\n"
-    table += "".join("| " + " | ".join(row) + " |\n" for row in rows)
-    rest = after.find("<!-- ")
-    path.write_text(before + MARKER + "\n\n" + table + ("\n" + after[rest:] if rest >= 0 else ""))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds per case")
@@ -351,12 +343,12 @@ def main():
     what = "CPU time" if arguments.cpu_time else "time"
     table.title = title = (
         f"{what}, median of {arguments.rounds} interleaved rounds, mode strict; torch {torch.__version__}, "
-        f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}; {len(rows)} cases, "
+        f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}, {report.processor()}; {len(rows)} cases, "
         f"geometric mean {mean:.2f}, worst {max(ratios):.2f}, {missed} above the bar (!)"
     )
     Console(width=150).print(table)
     if arguments.write:
-        write(arguments.write, title, columns, rows)
+        report.write(arguments.write, MARKER, [columns, *rows], f"{title}.")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The tables of docs/benchmarks.md."""
 
 import re
+from pathlib import Path
 
 
 def write(path, marker, rows, title=""):
@@ -14,3 +15,9 @@ def write(path, marker, rows, title=""):
         lines[:0] = [title, ""]
     tail = rest[after.start() :] if after else ""
     path.write_text(head.rstrip() + "\n\n" + marker + "\n\n" + "\n".join(lines) + "\n" + tail)
+
+
+def processor():
+    """Of this machine, as Linux names it."""
+    named = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return named[1] if named else "a processor without a name"

@@ -15,11 +15,15 @@ import statistics
 import time
 from pathlib import Path
 
+import report
 import torch
+from peer import JaxProcess
 from rich.console import Console
 from rich.table import Table
 
 import torch_tpu
+
+MARKER = "<!-- table: written by benchmarks/run.py -->"
 
 
 def chain(device, count):
@@ -29,6 +33,21 @@ def chain(device, count):
         z = x
         for _ in range(count):
             z = z + y
+        z[0, 0].item()
+
+    return run
+
+
+def mixed_chain(device, dtype):
+    """50 times add, mul and sub on 2000x2000."""
+    x, y = (torch.randn(2000, 2000).to(device, dtype) for _ in range(2))
+
+    def run():
+        z = x
+        for _ in range(50):
+            z = z + y
+            z = z * y
+            z = z - y
         z[0, 0].item()
 
     return run
@@ -82,15 +101,17 @@ def digits_step(device):
     return run
 
 
-# name, mode of tpu, how often one run does the case, device -> run. Single ops in strict: in auto nobody would want
-# their results, and they would not be computed.
+# name, mode of tpu, how often one run does the case, device -> run, and what jax_peer.py calls the same if it has it.
+# Single ops in strict: in auto nobody would want their results, and they would not be computed.
 CASES = [
     ("record one of 8 kinds, 64x64", "fused", 12 * 8, record),
-    ("add 64x64, cached", "strict", 200, lambda d: op(d, torch.add, (64, 64), (64, 64))),
+    ("add 64x64, cached", "strict", 200, lambda d: op(d, torch.add, (64, 64), (64, 64)), "add"),
     ("mul by a number, cached", "strict", 200, lambda d: op(d, lambda x: x * 1.5, (64, 64))),
     ("add_ in place", "strict", 200, lambda d: op(d, lambda x, y: x.add_(y), (64, 64), (64, 64))),
     ("1,000 chained adds 64x64", "strict", 1, lambda d: chain(d, 1000)),
     ("1,000 chained adds 64x64", "auto", 1, lambda d: chain(d, 1000)),
+    ("50 x (add, mul, sub) 2000x2000", "auto", 1, lambda d: mixed_chain(d, torch.float32), "chain float32"),
+    ("50 x (add, mul, sub) bf16", "auto", 1, lambda d: mixed_chain(d, torch.bfloat16), "chain bfloat16"),
     ("matmul 64", "strict", 100, lambda d: op(d, torch.mm, (64, 64), (64, 64), count=100)),
     ("matmul 256", "strict", 20, lambda d: op(d, torch.mm, (256, 256), (256, 256), count=20)),
     ("matmul 1024", "strict", 2, lambda d: op(d, torch.mm, (1024, 1024), (1024, 1024), count=2)),
@@ -105,14 +126,15 @@ def finish(device, result):
         result.sum().item()
 
 
-def measure(case, rounds):
-    name, mode, per_run, make = case
+def measure(case, rounds, jax):
+    name, mode, per_run, make, *twin = case
     torch.tpu.set_mode(mode)
     runs = {device: make(device) for device in ("cpu", "tpu")}
     for device, run in runs.items():  # compile, warm up
         for _ in range(4):
             finish(device, run())
-    times = {device: [] for device in (*runs, "plugin")}
+    peer = JaxProcess(*twin, jax) if jax and twin else None
+    times = {device: [] for device in (*runs, "plugin", "jax")}
     for _ in range(rounds):
         times["plugin"].append(torch_tpu._C.plugin_add_us(200))
         for device, run in runs.items():
@@ -120,6 +142,10 @@ def measure(case, rounds):
             result = run()
             times[device].append((time.perf_counter() - begin) / per_run * 1e6)
             finish(device, result)
+        if peer:
+            times["jax"].append(peer.run(1) / per_run * 1e6)
+    if peer:
+        peer.close()
     return f"{name} ({mode})", times
 
 
@@ -127,6 +153,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds per case")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument(
+        "--jax", metavar="PYTHON", help="interpreter with JAX (requirements-jax.txt), one more contestant"
+    )
     parser.add_argument("--write", type=Path, help="also write the table to this Markdown file, below its marker line")
     arguments = parser.parse_args()
 
@@ -136,26 +165,26 @@ def main():
     for case in CASES:
         if arguments.only not in case[0]:
             continue
-        name, times = measure(case, arguments.rounds)
+        name, times = measure(case, arguments.rounds, arguments.jax)
         cpu, tpu, plugin = (statistics.median(times[d]) for d in ("cpu", "tpu", "plugin"))
         spread = (max(times["tpu"]) - min(times["tpu"])) / tpu
-        rows.append((name, f"{tpu:,.1f}", f"{cpu:,.1f}", f"{tpu / cpu:.2f}", f"{spread:.0%}", f"{plugin:.1f}"))
+        jax = statistics.median(times["jax"]) if times["jax"] else None
+        with_jax = (f"{jax:,.1f}", f"{tpu / jax:.2f}") if jax else ("", "")
+        rows.append(
+            (name, f"{tpu:,.1f}", f"{cpu:,.1f}", f"{tpu / cpu:.2f}", *with_jax, f"{spread:.0%}", f"{plugin:.1f}")
+        )
 
     title = (
         f"microseconds per call, median of {arguments.rounds} interleaved rounds; torch {torch.__version__}, "
-        f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}"
+        f"{torch.get_num_threads()} threads, {torch.tpu.get_device_name()}, {report.processor()}"
     )
-    columns = ("case", "tpu", "torch CPU eager", "ratio", "spread of tpu", "plugin's own add 64x64")
+    columns = ("case", "tpu", "torch CPU eager", "ratio", "JAX", "tpu / JAX", "spread of tpu", "plugin's own add 64x64")
     table = Table(*columns, title=title)
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    Console(width=150).print(table)
     if arguments.write:
-        marker = "<!-- table: everything below is written by benchmarks/run.py -->"
-        text = arguments.write.read_text().split(marker)[0] + marker + f"\n\n{title}.\n\n"
-        text += "| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|\n"
-        text += "".join("| " + " | ".join(row) + " |\n" for row in rows)
-        arguments.write.write_text(text)
+        report.write(arguments.write, MARKER, [columns, *rows], f"{title}.")
 
 
 if __name__ == "__main__":

@@ -498,7 +498,10 @@ void choose_host_kernel(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue
       return;
   }
   ops::HostKernel chosen;
-  chosen.results = ops::result_types(call, settings);
+  ops::Outcome outcome = ops::outcome_of(call, settings);
+  if (outcome.checks_values && !call.row->host_kernel_is_alone) return;  // an error would be nobody's
+  chosen.checks_values = outcome.checks_values;
+  chosen.results = std::move(outcome.types);
   for (size_t r = 0; r < chosen.results.size(); ++r) {
     std::optional<Type>& type = chosen.results[r];
     // A lowering may leave it to the result's tensor to round.

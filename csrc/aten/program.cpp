@@ -255,16 +255,15 @@ Program::Layout* Program::finish(const Tensors& outputs) {
     const engine::Plan& description = *op.description;
     for (int64_t blocks : description.random_blocks) layout->random_blocks.push_back(blocks);
   }
-  if (place > 0 || std::any_of(segment.ops.begin(), segment.ops.end(),
-                               [](const engine::Segment::Op& op) { return !op.description->checks.empty(); })) {
-    Hash128 key = segment.key(wanted);
+  segment.close(wanted);
+  if (segment.has_purpose()) {
     Hasher with_donors;  // which inputs may be given away is no consequence of the ops here
-    with_donors.add(key);
+    with_donors.add(segment.key);
     for (int origin : segment.origins) with_donors.add(origin);
-    key = with_donors.finish();
+    Hash128 key = with_donors.finish();
     engine::Plan* plan = engine::find_plan(key);
-    if (plan == nullptr) plan = engine::make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
-    if (engine::journal_is_on()) layout->source = engine::Source{segment.graph(wanted), segment.lines()};
+    if (plan == nullptr) plan = engine::make_plan(key, device_, segment.graph(), segment.ops[0].line);
+    if (engine::journal_is_on()) layout->source = engine::Source{segment.graph(), segment.lines()};
     layout->key = key;
     layout->held = plan->shared_from_this();
     layout->plan = plan;

@@ -105,13 +105,15 @@ bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, Elem
 engine::ValueRef value_under(const at::Tensor& tensor, ElementType element) {
   engine::Cell& cell = cell_of(tensor);
   engine::ValueRef value = cell.load();
-  if (!value || value->type().element == element || value->is_failed() || value->is_pending()) return value;
+  if (!value || value->type().element == element) return value;
   int64_t bytes = tensor.numel() * static_cast<int64_t>(tensor.itemsize());
   // Only bytes that arrived untyped: a tensor that a program reads under two types is bitcast there. Bools are read in
   // the program, which makes a 1 of every other byte.
   if (bytes == 0 || element == ElementType::Pred || bytes != value->type().bytes() ||
       value->type().element != ElementType::U8)
     return value;
+  if (value->is_pending()) value->recorder()->wait_for_launch();
+  if (value->is_failed() || value->is_pending()) return value;
   Type type{element, tensor.is_contiguous() ? dims_of(tensor.sizes()) : Dims{tensor.numel()}};
   return engine::retype(cell, *value, type);
 }

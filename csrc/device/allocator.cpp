@@ -10,6 +10,7 @@
 #include "device/errors.h"
 #include "device/guard.h"
 #include "device/startup.h"
+#include "engine/heap.h"
 #include "engine/live.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
@@ -70,7 +71,7 @@ class Allocator final : public c10::DeviceAllocator {
   }
 
   bool initialized() override { return engine::Runtime::is_started(); }
-  void emptyCache(c10::MempoolId_t) override {}                    // nothing is cached: released buffers are free
+  void emptyCache(c10::MempoolId_t) override { engine::return_freed_memory(); }
   void recordStream(const c10::DataPtr&, c10::Stream) override {}  // see Note [Streams and events] in guard.h
 
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex index) override {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "engine/runtime.h"
@@ -14,12 +15,14 @@ namespace tpu::engine {
 namespace {
 
 constexpr size_t kMostRecords = 10000;
+constexpr size_t kMostTexts = 1 << 16;
 constexpr std::array<std::string_view, 4> kCauses = {"dtype", "shape", "scalar kind", "options"};
 
 struct Compiles {
   std::mutex mutex;
   std::deque<CompileRecord> records;
   std::unordered_map<Hash128, std::array<Hash128, kCauses.size()>> by_ops;  // what kCauses name, of the last such graph
+  std::unordered_set<Hash128> texts;
   std::atomic<void (*)(const CompileRecord&)> listener{nullptr};
   std::atomic<int> forbidden{0};
 };
@@ -55,6 +58,14 @@ std::string_view note_cause(const graph::Graph& graph) {
   for (size_t i = 0; i < hashes.size(); ++i)
     if (hashes[i] != before[i]) return kCauses[i];
   return "structure";
+}
+
+bool note_text(const std::string& text) {
+  Hasher hasher;
+  hasher.add(std::string_view(text));
+  std::lock_guard<std::mutex> lock(compiles().mutex);
+  if (compiles().texts.size() >= kMostTexts) compiles().texts.clear();
+  return !compiles().texts.insert(hasher.finish()).second;
 }
 
 void note_compile(CompileRecord record) {

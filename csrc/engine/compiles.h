@@ -22,10 +22,13 @@ struct CompileRecord {
   double seconds = 0;  // 0 when it came from disk
   bool is_from_disk = false;
   bool is_in_background = false;
+  bool is_repeat = false;  // its text has been compiled before in this process, under another key or since forgotten
 };
 
 /// Why this graph has to be compiled, judged by those noted before it; notes it.
 std::string_view note_cause(const graph::Graph& graph);
+/// Whether this text was noted before; notes it.
+bool note_text(const std::string& text);
 /// Adds to the records of this process; the oldest leave when there are too many. Tells the listener.
 void note_compile(CompileRecord record);
 std::vector<CompileRecord> compile_records();

@@ -78,7 +78,7 @@ std::string describe(Plan& plan, const graph::Graph& graph) {
   return std::move(lowered.text);
 }
 
-std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph, const std::string& line) {
+std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph, CompileRecord& record) {
   auto plan = std::make_shared<Plan>();
   log::at(3, "graph\n", to_string(graph));
   std::string text = describe(*plan, graph);
@@ -89,10 +89,11 @@ std::shared_ptr<Plan> compile(Device& device, const graph::Graph& graph, const s
     return plan;
   }
   device.expect_room(fresh_bytes(*plan));
+  record.is_repeat = note_text(text);
 
   auto begin = std::chrono::steady_clock::now();
   {
-    Progress progress(plan->name, line);
+    Progress progress(plan->name, record.line);
     ActivityScope activity(Activity::Kind::Compile, plan->name, device);
     plan->executable = device.client().compile(text);
   }
@@ -119,7 +120,7 @@ std::shared_ptr<Plan> load_or_compile(const Hash128& key, Device& device, const 
     if (log::level() >= 4) log::at(4, graph::lower(graph, Runtime::get().configuration().settings).text);
   } else {
     check_may_compile(program_name(graph), record.cause, record.line);
-    plan = compile(device, graph, record.line);
+    plan = compile(device, graph, record);
     if (plan->executable) store_plan(key, *plan, std::string(record.cause), record.line);
   }
   record.name = plan->name;

@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "engine/background.h"
+#include "engine/errand.h"
 #include "engine/journal.h"
 #include "engine/runtime.h"
 
@@ -21,7 +22,7 @@ LineHooks line_hooks;
 std::atomic<uint64_t> segments{0};        // ever begun
 constexpr size_t kMostSteps = 1 << 16;    // of a recorder's paths, some 10 MB
 constexpr size_t kMostRefused = 1 << 12;  // segments
-constexpr size_t kShortestSegment = 48;   // ops; turns of a short period go into one segment together
+constexpr size_t kShortestSegment = 192;  // ops; turns of a short period go into one segment together
 
 bool is_deferred(Mode mode) { return mode == Mode::Fused || mode == Mode::Auto; }
 
@@ -43,17 +44,26 @@ size_t segment_limit() {
   return limit;
 }
 
-// Waits for the GIL's release before a mutex that others hold while they compile.
+// Waits with the GIL released, for others hold it while they compile.
 class Turn {
  public:
-  explicit Turn(std::mutex& mutex) : lock_(mutex, std::try_to_lock) {
-    if (lock_.owns_lock()) return;
+  explicit Turn(std::binary_semaphore& running) : running_(running) {
+    if (running.try_acquire()) return;
     Blocking blocking;
-    lock_.lock();
+    running.acquire();
   }
+  ~Turn() {
+    if (!is_passed_on_) running_.release();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  /// Another thread is going to release it.
+  void pass_on() { is_passed_on_ = true; }
 
  private:
-  std::unique_lock<std::mutex> lock_;
+  std::binary_semaphore& running_;
+  bool is_passed_on_ = false;
 };
 
 }  // namespace
@@ -108,21 +118,27 @@ std::string describe_line(uint64_t line) {
   return line == 0 || line_hooks.describe == nullptr ? std::string() : line_hooks.describe(line);
 }
 
-std::vector<bool> Segment::wanted() const {
-  std::vector<bool> wanted;
-  for (const ValueRef& result : results) wanted.push_back(result && result->holders() > 1);
-  return wanted;
+void Segment::close() {
+  std::vector<bool> held;
+  for (const ValueRef& result : results) held.push_back(result && result->holders() > 1);
+  close(std::move(held));
 }
 
-Hash128 Segment::key(const std::vector<bool>& wanted) const {
+void Segment::close(std::vector<bool> results_wanted) {
+  wanted = std::move(results_wanted);
   Hasher hasher;
   hasher.add(prefix);
   for (size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) hasher.add(k);
-  return hasher.finish();
+  key = hasher.finish();
 }
 
-graph::Graph Segment::graph(const std::vector<bool>& wanted) const {
+bool Segment::has_purpose() const {
+  return std::find(wanted.begin(), wanted.end(), true) != wanted.end() ||
+         std::any_of(ops.begin(), ops.end(), [](const Op& op) { return !op.description->checks.empty(); });
+}
+
+graph::Graph Segment::graph() const {
   graph::Graph whole;
   for (const ValueRef& input : inputs) whole.inputs.push_back(input->type());
   auto inputs_before_results = static_cast<int>(inputs.size());
@@ -174,6 +190,7 @@ void Segment::clear() {
   scalars.clear();
   random.clear();
   bytes = 0;
+  wanted.clear();
   prefix = {};
   news = 0;
   is_news = true;
@@ -209,7 +226,7 @@ int Recorder::base_of(Value& input) {
 void Recorder::record(Plan& description, const Hash128& key, const Arguments& arguments, std::span<ValueRef> outputs) {
   check_scalars(description, arguments.scalars);
   for (const Value* input : arguments.inputs)
-    if (input->is_failed()) input->buffer();  // throws its error, here where it is used
+    if (input->is_failed()) input->wait();  // throws its error, here where it is used
   bool is_full = false, is_new = false;
   uint64_t segment = 0, paths = 0;
   size_t number = 0;
@@ -250,7 +267,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     is_full = ends_turn || size >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
   }
   if (is_new) note_line(segment, number, step, paths);
-  if (is_full && !is_trace_) cut(/*is_boundary=*/false, /*is_step=*/false);
+  if (is_full && !is_trace_) cut(/*is_boundary=*/false, /*is_step=*/false, /*may_hand_over=*/true);
 }
 
 void Recorder::note_line(uint64_t segment, size_t op, Step* step, uint64_t paths) {
@@ -265,16 +282,14 @@ size_t Recorder::path_steps() {
   return paths_.size();
 }
 
-void Recorder::cut() { cut(/*is_boundary=*/true, /*is_step=*/false); }
+void Recorder::cut() { cut(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/false); }
 
-void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true); }
+void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true, /*may_hand_over=*/true); }
 
-void Recorder::cut(bool is_boundary, bool is_step) {
+void Recorder::end_step() { cut(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/true); }
+
+void Recorder::cut(bool is_boundary, bool is_step, bool may_hand_over) {
   Turn turn(running_);
-  struct Emptied {
-    Segment& segment;
-    ~Emptied() { segment.clear(); }
-  } emptied{run_};
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (is_boundary) {
@@ -290,16 +305,35 @@ void Recorder::cut(bool is_boundary, bool is_step) {
     }
     step_ = &paths_.root();
   }
+  if (may_hand_over && hand_over()) return turn.pass_on();
   run(run_);
 }
+
+// Note [Launches]: gives run_ and the turn to the launcher. False for what has to be compiled or decided first.
+bool Recorder::hand_over() {
+  run_.close();
+  bool is_known = run_.ops.size() > 1 && run_.has_purpose() && !journal_is_on() && find_plan(run_.key) != nullptr;
+  if (!is_known || !begin_errand()) return false;
+  launcher_.wake();
+  return true;
+}
+
+void Recorder::launch() {
+  run(run_);
+  running_.release();
+  end_errand();
+}
+
+void Recorder::wait_for_launch() { Turn turn(running_); }
 
 void Recorder::cut_for(const Value& value) {
   if (is_trace_) {
     was_read_ = true;
     fail(ErrorCode::Unavailable, "the value of a tensor is needed while its graph is being compiled");
   }
-  // Either it was recorded in the present segment, or another thread is running its segment, whose turn is over before
-  // ours begins.
+  // Where it was recorded in an earlier segment, whose turn ends before ours begins, nothing is cut: what the next
+  // segment has must not depend on how far that one is.
+  if (value.is_pending()) wait_for_launch();
   while (value.is_pending()) cut();
   raise_error();
 }
@@ -307,6 +341,11 @@ void Recorder::cut_for(const Value& value) {
 void Recorder::keep_error(const Error& error) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!error_) error_ = error;
+}
+
+void Recorder::forget_error(const Error& error) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (error_ && error_->message() == error.message()) error_.reset();
 }
 
 void Recorder::raise_error() {
@@ -317,18 +356,18 @@ void Recorder::raise_error() {
 }
 
 void Recorder::run(Segment& segment) {
-  std::vector<bool> wanted = segment.wanted();
-  bool is_wanted = std::find(wanted.begin(), wanted.end(), true) != wanted.end() ||
-                   std::any_of(segment.ops.begin(), segment.ops.end(),
-                               [](const Segment::Op& op) { return !op.description->checks.empty(); });
+  struct Emptied {
+    Segment& segment;
+    ~Emptied() { segment.clear(); }
+  } emptied{segment};
+  if (segment.wanted.empty()) segment.close();
   static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
   std::optional<Error> failure;
   try {
-    if (is_wanted) {
-      Hash128 key = segment.key(wanted);
-      Plan* plan = runs_whole(segment, key, wanted) ? find_or_make(segment, key, wanted) : nullptr;
+    if (segment.has_purpose()) {
+      Plan* plan = runs_whole(segment) ? find_or_make(segment) : nullptr;
       if (plan != nullptr)
-        run_whole(*plan, segment, wanted);
+        run_whole(*plan, segment);
       else
         run_one_by_one(segment);
     }
@@ -345,6 +384,9 @@ void Recorder::run(Segment& segment) {
       log::at(3, "a segment of ", segment.ops.size(), " ops runs one by one: ", error.message());
       run_one_by_one(segment);
     }
+  } catch (const std::exception& error) {  // out of memory
+    failure.emplace(ErrorCode::Internal, error.what());
+    keep_error(*failure);
   }
   // What only the segment holds is never read.
   for (const ValueRef& result : segment.results)
@@ -352,14 +394,14 @@ void Recorder::run(Segment& segment) {
 }
 
 // One op is the program of mode strict.
-bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+bool Recorder::runs_whole(Segment& segment) {
   if (journal_is_on()) return true;
   if (segment.ops.size() == 1) return false;
   // What a choice depends on, seconds, differs from run to run, and with it how results are rounded.
   bool is_deterministic = Runtime::get().configuration().settings.deterministic;
   if (mode() == Mode::Fused || is_deterministic) return true;
-  if (find_plan(key) != nullptr) {
-    choice_.note_run(key);
+  if (find_plan(segment.key) != nullptr) {
+    choice_.note_run(segment.key);
     return true;
   }
   std::unordered_set<Hash128> different;
@@ -367,22 +409,23 @@ bool Recorder::runs_whole(Segment& segment, const Hash128& key, const std::vecto
   for (const Segment::Op& op : segment.ops)
     if (different.insert(op.key).second && !has_plan(description_key(op.key))) ++missing;
   segment.is_news = 2 * segment.news >= different.size();
-  Choice::Way way = choice_.choose(key, segment.is_news, segment.ops.size(), missing);
-  if (way == Choice::Way::Later) compile_later(key, device_, segment.graph(wanted), segment.ops[0].line);
+  Choice::Way way = choice_.choose(segment.key, segment.is_news, segment.ops.size(), missing);
+  if (way == Choice::Way::Later) compile_later(segment.key, device_, segment.graph(), segment.ops[0].line);
   return way == Choice::Way::Whole;
 }
 
 // The program of a segment; null when it cannot be compiled, now or before: its ops may be.
-Plan* Recorder::find_or_make(const Segment& segment, const Hash128& key, const std::vector<bool>& wanted) {
+Plan* Recorder::find_or_make(const Segment& segment) {
+  const Hash128& key = segment.key;
   if (journal_is_on()) [[unlikely]] {
     std::vector<Value*> inputs;
     for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
-    note_run(key, device_, inputs, [&] { return Source{segment.graph(wanted), segment.lines()}; });
+    note_run(key, device_, inputs, [&] { return Source{segment.graph(), segment.lines()}; });
   }
   if (Plan* plan = find_plan(key)) return plan;
   if (refused_.count(key) != 0) return nullptr;
   try {
-    Plan* plan = make_plan(key, device_, segment.graph(wanted), segment.ops[0].line);
+    Plan* plan = make_plan(key, device_, segment.graph(), segment.ops[0].line);
     choice_.note_compile(key, !segment.is_news, segment.ops.size(), plan->compile_seconds);
     return plan;
   } catch (const Error& error) {
@@ -394,11 +437,11 @@ Plan* Recorder::find_or_make(const Segment& segment, const Hash128& key, const s
   }
 }
 
-void Recorder::run_whole(Plan& plan, Segment& segment, const std::vector<bool>& wanted) {
+void Recorder::run_whole(Plan& plan, Segment& segment) {
   std::vector<Value*> inputs, outputs;
   for (const ValueRef& input : segment.inputs) inputs.push_back(input.get());
-  for (size_t k = 0; k < wanted.size(); ++k)
-    if (wanted[k]) outputs.push_back(segment.results[k].get());
+  for (size_t k = 0; k < segment.wanted.size(); ++k)
+    if (segment.wanted[k]) outputs.push_back(segment.results[k].get());
   Arguments arguments;
   arguments.inputs = inputs;
   arguments.starts = segment.starts;

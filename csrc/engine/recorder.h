@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "engine/choice.h"
+#include "engine/launcher.h"
 #include "engine/path.h"
 #include "engine/period.h"
 #include "engine/plan.h"
@@ -78,20 +79,24 @@ struct Segment {
   std::vector<uint64_t> random;  // three words per random op
   int64_t bytes = 0;             // of all results
 
-  /// The results that somebody else holds.
-  std::vector<bool> wanted() const;
-  Hash128 key(const std::vector<bool>& wanted) const;
+  /// Says what is to be computed, once all is recorded: the results that somebody else holds, or `wanted`.
+  void close();
+  void close(std::vector<bool> wanted);
+  /// Whether a result is wanted, or an op checks a value.
+  bool has_purpose() const;
   /// One graph of all ops.
-  graph::Graph graph(const std::vector<bool>& wanted) const;
+  graph::Graph graph() const;
   /// Where its ops were recorded.
   std::vector<uint64_t> lines() const;
   /// Lets go of everything but the memory of its lists.
   void clear();
 
-  Hash128 prefix;       // of the ops and how they hang together
-  uint64_t number = 0;  // of the segment in this process
-  size_t news = 0;      // descriptions that were in no segment before
-  bool is_news = true;  // it is made of those, not of known ops in another order
+  std::vector<bool> wanted;  // per result, and
+  Hash128 key;               // of all that, once it is closed
+  Hash128 prefix;            // of the ops and how they hang together
+  uint64_t number = 0;       // of the segment in this process
+  size_t news = 0;           // descriptions that were in no segment before
+  bool is_news = true;       // it is made of those, not of known ops in another order
 };
 
 /// Note [Tracing]. torch.compile lowers a graph by calling its ops on tensors whose Values are *placeholders*: pending
@@ -113,9 +118,15 @@ class Recorder {
   /// Between begin_step() and the next boundary. What is made of nothing then, the state of an optimizer, is made at
   /// once, so that the first step is the same program as those after it.
   bool is_in_step() const { return is_step_.load(std::memory_order_relaxed); }
+  /// The end of begin_step()'s segment; a boundary where nobody asks for anything.
+  void end_step();
+  /// Waits for what was handed over, see Note [Launches].
+  void wait_for_launch();
   /// Runs what `value` waits for, and raises the error of what was run since the last time.
   void cut_for(const Value& value);
   void raise_error();
+  /// Somebody was told of `error` by a Value that failed with it.
+  void forget_error(const Error& error);
 
   /// How many steps the tree of what was recorded has, Note [Paths].
   size_t path_steps();
@@ -130,11 +141,13 @@ class Recorder {
  private:
   int base_of(Value& input);
   void note_line(uint64_t segment, size_t op, Step* step, uint64_t paths);
-  void cut(bool is_boundary, bool is_step);
+  void cut(bool is_boundary, bool is_step, bool may_hand_over);
+  bool hand_over();
+  void launch();
   void run(Segment& segment);
-  bool runs_whole(Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
-  Plan* find_or_make(const Segment& segment, const Hash128& key, const std::vector<bool>& wanted);
-  void run_whole(Plan& plan, Segment& segment, const std::vector<bool>& wanted);
+  bool runs_whole(Segment& segment);
+  Plan* find_or_make(const Segment& segment);
+  void run_whole(Plan& plan, Segment& segment);
   void run_one_by_one(Segment& segment);
   void keep_error(const Error& error);
 
@@ -147,9 +160,10 @@ class Recorder {
   uint64_t path_generation_ = 0;  // of paths_, which is forgotten when it has grown too large
   Step* step_;                    // the last op, in paths_
   Period period_;
-  std::atomic<bool> is_step_{false};     // since begin_step()
-  std::optional<Error> error_;           // the first that nobody was told of
-  std::mutex running_;                   // one segment at a time: those before it are done
+  std::atomic<bool> is_step_{false};  // since begin_step()
+  std::optional<Error> error_;        // the first that nobody was told of
+  std::binary_semaphore running_{1};  // one segment at a time: those before it are done
+  Launcher launcher_{[this] { launch(); }};
   Segment run_;                          // that one, else empty: two segments' lists are used in turns; under running_
   Choice choice_;                        // under running_
   std::unordered_set<Hash128> refused_;  // segments that do not compile as a whole; under running_

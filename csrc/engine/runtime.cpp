@@ -8,6 +8,7 @@
 #include "base/build_id.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "engine/heap.h"
 #include "engine/live.h"
 #include "engine/recorder.h"
 #include "pjrt/ffi.h"
@@ -72,6 +73,7 @@ Runtime::Runtime(pjrt::Plugin& plugin, std::unique_ptr<pjrt::Client> client)
   workarounds_ = pjrt::self_test(*client_);
   for (const auto& device : client_->devices())
     devices_.push_back(std::make_unique<Device>(*device, memory_limit(*device)));
+  if (client_->is_cpu()) keep_freed_memory();
   ops::Settings settings;
   settings.is_cpu = client_->is_cpu();
   settings.host_kernels = settings.is_cpu && wants_host_kernels() && pjrt::has_ffi(plugin_);

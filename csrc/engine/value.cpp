@@ -80,6 +80,7 @@ bool Value::is_ready() const {
 }
 
 void Value::wait() const {
+  if (is_failed()) device_->recorder().forget_error(*error_);
   buffer();
   if (is_ready()) {
     if (!checked_.load(std::memory_order_acquire)) buffer_.await_ready();  // ready may mean that the program failed

@@ -159,6 +159,7 @@ Lowered lower(const Graph& graph, const ops::Settings& settings) {
       auto at = static_cast<size_t>(index);
       return arguments.scalar(first_scalar + index, type, node.call.scalars[at].kind, node.call.scalar_exact[at]);
     };
+    sources.is_alone = graph.nodes.size() == 1;
     if (node.call.row->is_random) arguments.begin_random_node();
     sources.random_state = [&](int64_t blocks) { return arguments.random_state(blocks); };
     ops::Context context(builder, node.call, settings, std::move(sources));

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 
 namespace tpu::ops {
 
@@ -336,6 +337,8 @@ Values glu_backward_jvp(Context& c) {
 
 constexpr unsigned kOrdered = kInteger | kReal;
 
+bool is_large_in_bf16(const Call& call) { return is_large(call) && call.operands[0].type.element == ElementType::BF16; }
+
 }  // namespace
 
 Table activation_table() {
@@ -381,7 +384,7 @@ Table activation_table() {
       row("tanh_backward.grad_input", backward<tanh_backward, kOutput, kInexact>),
       row("silu.out", forward<silu, kInexact>),
       row("silu_backward.grad_input", backward<silu_backward, kSelf, kInexact>),
-      row("gelu.out", forward<gelu>),
+      row("gelu.out", forward<gelu>).host_kernel_alone(is_large_in_bf16),
       row("gelu_backward.grad_input", backward<gelu_backward>),
       row("softplus.out", forward<softplus>).special("beta", {1}),
       row("softplus_backward.grad_input", backward<softplus_backward>).special("beta", {1}),

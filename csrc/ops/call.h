@@ -68,6 +68,7 @@ struct HostKernel {
   std::vector<std::optional<Type>> results;
   std::vector<Dims> operand_orders;
   std::vector<Dims> result_orders;
+  bool checks_values = false;  // it may fail where the lowering has a value check
 };
 
 struct Call {

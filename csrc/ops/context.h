@@ -42,6 +42,7 @@ class Context {
     std::function<hlo::Value(int, ElementType)> take_scalar;
     std::function<hlo::Value(int64_t)> random_state;
     std::vector<bool> are_transposed = {};  // operands that are matrices whose columns lie one after the other
+    bool is_alone = false;                  // the program has no other op
   };
 
   Context(hlo::Builder& builder, const Call& call, const Settings& settings, Sources sources);
@@ -64,6 +65,8 @@ class Context {
   Type type(const char* name) const;                      // logical type of a tensor, natural type of a number
   Category category(const char* name) const;
   bool lies_transposed(const char* name) const;  // a matrix that is the transpose of one in memory
+
+  bool is_alone() const { return sources_.is_alone; }  // the program has no other op
 
   // Run-time scalars and structure.
   hlo::Value scalar(const char* name, ElementType type);  // 0-d; a constant where the value is structure

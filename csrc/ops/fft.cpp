@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -153,9 +154,12 @@ Values complex_to_real(Context& c) {
 
 Table fft_table() {
   return {
-      row("_fft_c2c", complex_to_complex).transform(Spectrum::Whole), row("_fft_c2c.out", complex_to_complex),
-      row("_fft_r2c", real_to_complex).transform(Spectrum::Half),     row("_fft_r2c.out", real_to_complex),
-      row("_fft_c2r", complex_to_real).transform(Spectrum::Half),     row("_fft_c2r.out", complex_to_real),
+      row("_fft_c2c", complex_to_complex).transform(Spectrum::Whole),
+      row("_fft_c2c.out", complex_to_complex),
+      row("_fft_r2c", real_to_complex).transform(Spectrum::Half).host_kernel(is_large).lending(),
+      row("_fft_r2c.out", real_to_complex),
+      row("_fft_c2r", complex_to_real).transform(Spectrum::Half),
+      row("_fft_c2r.out", complex_to_real),
   };
 }
 

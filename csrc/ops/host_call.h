@@ -5,8 +5,9 @@
 // call stays a part of its program: it neither cuts a segment nor counts as a host op. The generic lowering is what a
 // TPU gets, what TORCH_TPU_HOST_KERNELS=off runs everywhere, and what says the types of the results. The choice is made
 // when the call is recorded, and the switch is part of its key; so a program's key tells which lowering each op has,
-// also on disk. Rows that check values have none: an error of a kernel fails the whole program, and nobody knows which
-// op to blame. A host kernel is allowed only where docs/benchmarks.md shows its gain.
+// also on disk. What XLA fuses with its neighbours (Row::host_kernel_alone) has one only in a program of nothing else,
+// which the lowering sees. So must it be for rows that check values: an error of a kernel fails the whole program, and
+// nobody would know which op to blame. A host kernel is allowed only where docs/benchmarks.md shows its gain.
 #pragma once
 
 #include <optional>
@@ -24,8 +25,12 @@ inline constexpr const char* kHostCallTarget = "torch_tpu_host_call";
 /// listed as `name`, which must live on. Not in the registry: what it means depends on the number.
 Row host_call_row(const char* name);
 
-/// What the generic lowering makes of the call; none for an undefined tensor.
-std::vector<std::optional<Type>> result_types(const Call& call, const Settings& settings);
+/// What the generic lowering makes of the call.
+struct Outcome {
+  std::vector<std::optional<Type>> types;  // none for an undefined tensor
+  bool checks_values = false;
+};
+Outcome outcome_of(const Call& call, const Settings& settings);
 /// Emits the context's call: its host kernel, where it has one and the program is for a CPU, or its row's lowering.
 hlo::Values lower_call(Context& c);
 

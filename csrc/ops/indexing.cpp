@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ops/access.h"
+#include "ops/host_call.h"
 #include "ops/promotion.h"
 
 namespace tpu::ops {
@@ -383,7 +384,7 @@ hlo::Values index_put(Context& c) {
 
 Table indexing_table() {
   return {
-      row("gather.out", gather),
+      row("gather.out", gather).host_kernel_alone(is_large),
       row("index_select", index_select),
       row("index_select.out", index_select),
       row("take", take),
@@ -393,7 +394,7 @@ Table indexing_table() {
       row("scatter.value_out", scatter<apply_replace>),
       row("scatter.reduce_out", scatter<apply_reduce>),
       row("scatter.value_reduce_out", scatter<apply_reduce>),
-      row("scatter_add.out", scatter<apply_add>),
+      row("scatter_add.out", scatter<apply_add>).host_kernel_alone(is_large),
       row("scatter_reduce.two_out", scatter<apply_reduce>),
       row("index_add.out", index_add).special("alpha", {1}),
       row("index_copy.out", index_copy),

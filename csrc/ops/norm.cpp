@@ -531,11 +531,19 @@ hlo::Values weight_norm_backward(Context& c) {
           hlo::convert(hlo::reshape(along / norms, g.dims()), g.element())};
 }
 
+bool trains_large(const Call& call) { return is_large(call) && std::get<bool>(call.param("training")); }
+
 }  // namespace
 
 Table norm_table() {
   return {
-      row("native_batch_norm", batch_norm).writing({"running_mean", "running_var"}).image(),
+      row("native_batch_norm", batch_norm)
+          .writing({"running_mean", "running_var"})
+          .image()
+          .special("momentum", {0.1})
+          .constant({"eps"})
+          .host_kernel(trains_large, "torch_tpu::batch_norm")
+          .lending(),
       row("native_batch_norm.out", batch_norm).writing({"running_mean", "running_var"}),
       row("_native_batch_norm_legit", batch_norm).image(),
       row("_native_batch_norm_legit.out", batch_norm),

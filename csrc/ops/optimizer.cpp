@@ -96,9 +96,11 @@ hlo::Values adam(Context& c) {
       of_denominator = hlo::maximum(hlo::convert(largest[i], f.type(i)), square);
       new_largest.push_back(f.kept(largest[i], of_denominator));
     }
-    hlo::Value size = lr / (one - hlo::power(beta1, step)), correction = hlo::sqrt(one - hlo::power(beta2, step));
-    hlo::Value denominator = hlo::sqrt(of_denominator) / over(correction, square) + over(eps, square);
-    param = param - over(size, mean) * mean / denominator;
+    // The correction of the square is in the numbers, so that there is one division for each element.
+    hlo::Value correction = hlo::sqrt(one - hlo::power(beta2, step));
+    hlo::Value size = lr * correction / (one - hlo::power(beta1, step));
+    hlo::Value denominator = hlo::sqrt(of_denominator) + over(eps * correction, square);
+    param = param - over(size, mean) * (mean / denominator);
     new_params.push_back(f.kept(f.params[i], param));
     new_means.push_back(f.kept(means[i], mean));
     new_squares.push_back(f.kept(squares[i], square));

@@ -4,6 +4,7 @@
 
 #include "ops/axis.h"
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 
 namespace tpu::ops {
 
@@ -222,26 +223,26 @@ Values renorm(Context& c) {
 Table reduction_table() {
   const std::vector<double> orders(std::begin(kNormOrders), std::end(kNormOrders));
   return {
-      row("sum.IntList_out", total<Reducer::Add>),
+      row("sum.IntList_out", total<Reducer::Add>).host_kernel_alone(is_large),
       row("prod", total<Reducer::Mul>),
       row("prod.int_out", total<Reducer::Mul>),
       row("nansum", nansum),
       row("nansum.out", nansum),
-      row("mean.out", mean),
+      row("mean.out", mean).host_kernel_alone(is_large),
       row("count_nonzero.dim_IntList", count_nonzero),
       row("hash_tensor.out", hash),
 
-      row("amax.out", extreme<Reducer::Max>),
-      row("amin.out", extreme<Reducer::Min>),
-      row("max", extreme<Reducer::Max>),
-      row("min", extreme<Reducer::Min>),
+      row("amax.out", extreme<Reducer::Max>).host_kernel_alone(is_large),
+      row("amin.out", extreme<Reducer::Min>).host_kernel_alone(is_large),
+      row("max", extreme<Reducer::Max>).host_kernel_alone(is_large),
+      row("min", extreme<Reducer::Min>).host_kernel_alone(is_large),
       row("max.unary_out", extreme<Reducer::Max>),
       row("min.unary_out", extreme<Reducer::Min>),
       row("aminmax.out", aminmax),
       row("_aminmax", aminmax),
       row("_aminmax.dim", aminmax),
-      row("max.dim_max", extreme_of_dim<Reducer::Max>),
-      row("min.dim_min", extreme_of_dim<Reducer::Min>),
+      row("max.dim_max", extreme_of_dim<Reducer::Max>).host_kernel_alone(is_large),
+      row("min.dim_min", extreme_of_dim<Reducer::Min>).host_kernel_alone(is_large),
       row("argmax.out", position_of<Reducer::Max>),
       row("argmin.out", position_of<Reducer::Min>),
 

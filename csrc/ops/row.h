@@ -50,6 +50,7 @@ struct Row {
   bool reads_layout = false;           // what it gives depends on which operands are contiguous
   Pays host_kernel_pays = nullptr;     // null: never
   const char* host_overload = "";      // with its namespace, where the CPU's kernel is not that of the same name
+  bool host_kernel_is_alone = false;   // only for a program of nothing else
   bool lends_results = false;          // that kernel makes its results, and gets the program's memory for them
 
   Row&& special(const char* argument, std::vector<double> values) && {
@@ -92,6 +93,11 @@ struct Row {
     host_kernel_pays = pays;
     host_overload = overload;
     return std::move(*this);
+  }
+  /// For what a program with other ops fuses with them: only a program of this op alone calls the CPU's kernel.
+  Row&& host_kernel_alone(Pays pays, const char* overload = "") && {
+    host_kernel_is_alone = true;
+    return std::move(*this).host_kernel(pays, overload);
   }
   /// Not for oneDNN's kernels: buffers of their own come from the same allocator, and they keep some.
   Row&& lending() && {

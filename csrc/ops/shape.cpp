@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 
 namespace tpu::ops {
 
@@ -359,11 +360,17 @@ hlo::Values unfold_backward(Context& c) {
   return {hlo::convert(overlap_add(x, dim, c.integer("step"), dims[dim]), element)};
 }
 
+// One tensor behind the other in memory.
+bool joins_whole_tensors(const Call& call) {
+  return is_large(call) &&
+         wrap_dim(std::get<int64_t>(call.param("dim")), static_cast<int64_t>(call.operands[0].type.dims.size())) == 0;
+}
+
 }  // namespace
 
 Table shape_table() {
   return {
-      row("cat.out", cat),
+      row("cat.out", cat).host_kernel_alone(joins_whole_tensors),
       row("flip", flip).pointwise(),
       row("roll", roll),
       row("repeat", repeat),

@@ -101,9 +101,9 @@ Values masked_softmax_backward(Context& c) {
 Table softmax_table() {
   return {
       row("_softmax.out", softmax).host_kernel(is_large),
-      row("_log_softmax.out", log_softmax),
+      row("_log_softmax.out", log_softmax).host_kernel(is_large),
       row("_softmax_backward_data.out", softmax_backward).host_kernel(is_large),
-      row("_log_softmax_backward_data.out", log_softmax_backward),
+      row("_log_softmax_backward_data.out", log_softmax_backward).host_kernel(is_large),
       row("_masked_softmax", masked_softmax),
       row("_masked_softmax_backward", masked_softmax_backward),
   };

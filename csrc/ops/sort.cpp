@@ -6,6 +6,7 @@
 
 #include "ops/axis.h"
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 #include "ops/scan.h"
 #include "ops/sort.h"
 
@@ -347,8 +348,8 @@ Value binary_search(const Value& boundaries, const Value& sorter, const Value& v
 // Values (of any shape, or with the leading dimensions of the boundaries) to places, in their shape.
 Table sort_table() {
   return {
-      row("sort.values_stable", sort),
-      row("topk.values", topk),
+      row("sort.values_stable", sort).host_kernel(is_large),
+      row("topk.values", topk).host_kernel(is_large),
       row("kthvalue.values", kthvalue),
 
       row("median", median<false>),

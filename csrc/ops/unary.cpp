@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ops/elementwise.h"
+#include "ops/host_call.h"
 
 namespace tpu::ops {
 
@@ -313,9 +314,9 @@ Table unary_table() {
       row("asinh.out", floating<hlo::asinh>),
       row("atan.out", floating<arctangent>),
       row("atanh.out", floating<hlo::atanh>),
-      row("cos.out", trigonometric<near_cosine, hlo::cosine>),
+      row("cos.out", trigonometric<near_cosine, hlo::cosine>).host_kernel_alone(is_large),
       row("cosh.out", floating<hlo::cosh>),
-      row("sin.out", trigonometric<near_sine, hlo::sine>),
+      row("sin.out", trigonometric<near_sine, hlo::sine>).host_kernel_alone(is_large),
       row("sinc.out", floating<sinc>),
       row("sinh.out", floating<hlo::sinh>),
       row("tan.out", trigonometric<near_tangent, hlo::tan>),

@@ -36,7 +36,12 @@ class Lines {
     if (!Py_IsInitialized() || PyGILState_GetThisThreadState() == nullptr) return of_node();
     py::gil_scoped_acquire gil;
     PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-    while (frame != nullptr && is_library(frame)) {
+    bool is_in_node = torch::autograd::get_current_node() != nullptr;
+    for (Kind kind; frame != nullptr && (kind = kind_of(frame)) != Kind::User;) {
+      if (kind == Kind::Backward && is_in_node) {  // no line of Python called this, but the node
+        Py_DECREF(frame);
+        return of_node();
+      }
       PyFrameObject* outer = PyFrame_GetBack(frame);
       Py_DECREF(frame);
       frame = outer;
@@ -75,13 +80,18 @@ class Lines {
     return known->second;
   }
 
-  bool is_library(PyFrameObject* frame) {
+  enum class Kind : uint8_t { User, Library, Backward };  // the last: what calls autograd's engine
+
+  Kind kind_of(PyFrameObject* frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
-    auto [known, is_new] = libraries_.emplace(code, false);
+    auto [known, is_new] = kinds_.emplace(code, Kind::User);
     if (is_new) {
       auto file = py::handle(code->co_filename).cast<std::string>();
-      known->second = file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos ||
-                      file.rfind("<eval_with_key>", 0) == 0;  // torch.fx wrote it
+      bool is_library = file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos ||
+                        file.rfind("<eval_with_key>", 0) == 0;  // torch.fx wrote it
+      if (is_library) known->second = Kind::Library;
+      if (is_library && py::handle(code->co_name).cast<std::string>() == "_engine_run_backward")
+        known->second = Kind::Backward;
     } else {
       Py_DECREF(code);
     }
@@ -90,8 +100,8 @@ class Lines {
 
   std::mutex mutex_;
   std::map<std::pair<const void*, int>, uint64_t> numbers_;
-  std::map<std::string, uint64_t> others_;           // nodes and places of graphs
-  std::unordered_map<const void*, bool> libraries_;  // with the GIL
+  std::map<std::string, uint64_t> others_;       // nodes and places of graphs
+  std::unordered_map<const void*, Kind> kinds_;  // of code; with the GIL
   std::vector<std::string> texts_;
 };
 

@@ -92,7 +92,7 @@ PyObject* compile_listener = nullptr;  // a callable, kept until the process end
 
 py::tuple as_tuple(const engine::CompileRecord& record) {
   return py::make_tuple(record.name, std::string(record.cause), record.line, record.ops, record.seconds,
-                        record.is_from_disk, record.is_in_background);
+                        record.is_from_disk, record.is_in_background, record.is_repeat);
 }
 
 void tell_of_compile(const engine::CompileRecord& record) {
@@ -236,6 +236,14 @@ void define_modes(py::module_& module) {
       },
       "The same, before an optimizer's step, which stays together.");
   define(
+      module, "end_step",
+      [] {
+        if (!engine::Runtime::is_started()) return;
+        engine::Runtime& runtime = engine::Runtime::get();
+        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().end_step();
+      },
+      "The same, after it.");
+  define(
       module, "path_steps", [](int ordinal) { return device_of(ordinal).recorder().path_steps(); },
       "How many steps the tree of what was recorded on a device has.");
   define(
@@ -288,7 +296,7 @@ void define_programs(py::module_& module) {
         return rows;
       },
       "Programs that were compiled or loaded from disk, in order: name, cause, line, ops, seconds, from disk, in the "
-      "background.");
+      "background, a repeat.");
   define(
       module, "set_compile_listener",
       [](py::object listener) {

@@ -1,4 +1,5 @@
 // The end of the interpreter: what must be over before it. See Note [Errands] in engine/errand.h.
+#include <c10/core/AutogradState.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/utils/pybind.h>
@@ -23,6 +24,8 @@ struct Nothing final : torch::autograd::Node {
 void finish_autograd() {
   if (!device::other_threads_came() || !engine::Runtime::is_started()) return;
   engine::Blocking blocking;  // the engine refuses to be called with the GIL
+  c10::AutogradState& state = c10::AutogradState::get_tls_state();
+  state.set_multithreading_enabled(true);
   for (int ordinal = 0; ordinal < engine::Runtime::get().device_count(); ++ordinal) {
     c10::Device here(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(ordinal));
     at::Tensor gradient = at::empty({1}, at::TensorOptions().device(here));

@@ -78,6 +78,9 @@ def _register() -> None:
     on_import("safetensors", _advise)
     # torch's own default for a device like this one is float16, which a TPU has no units for. It is kept per thread.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
+    # Autograd has a thread of its own for each device that is no CPU, which costs a small step as much time as all of
+    # its ops, and takes the lines of Python from what the backward pass does. Kept per thread, too.
+    torch.autograd.set_multithreading_enabled(False)
     sharing.register()
     atexit.register(_C.shut_down)
     if torch.distributed.is_available():

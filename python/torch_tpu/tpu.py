@@ -369,7 +369,10 @@ def reset_accumulated_memory_stats(device: _Device = None) -> None:
 
 
 def empty_cache() -> None:
-    """Nothing to do, for code written for other devices: released memory is free at once."""
+    """Returns to the system what is free in the heap of this process, where the memory of a CPU plugin comes from. A
+    TPU's memory is free as soon as it is released."""
+    if _C.is_started():
+        torch.accelerator.empty_cache()
 
 
 def ipc_collect() -> None:
@@ -474,6 +477,7 @@ class Compile(NamedTuple):
     seconds: float  # 0 when it came from disk
     from_disk: bool
     in_background: bool
+    is_repeat: bool  # the same program was compiled before in this process, and has since been forgotten (clear_cache)
 
 
 def compile_report() -> list[Compile]:
@@ -632,7 +636,7 @@ def _follow_optimizers() -> None:
 
         _step_hooks = (
             register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _C.begin_step()),
-            register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.cut()),
+            register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _C.end_step()),
         )
 
 

@@ -468,7 +468,7 @@ TEST(HostKernels, AreOfCpusOnly) {
 
 TEST(HostKernels, HaveTheResultsOfTheLowering) {
   Graph graph = with_host_kernel();
-  std::vector<std::optional<Type>> types = ops::result_types(graph.nodes[0].call, ops::Settings());
+  std::vector<std::optional<Type>> types = ops::outcome_of(graph.nodes[0].call, ops::Settings()).types;
   ASSERT_EQ(types.size(), 1u);
   EXPECT_EQ(types[0], (Type{E::F32, {2, 3, 4, 4}}));
 }

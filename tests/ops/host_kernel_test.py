@@ -87,6 +87,33 @@ def batch_norm_backward(memory_format=torch.contiguous_format):
     return lambda *args: aten.native_batch_norm_backward(*args, True, 1e-5, [True, True, True]), args
 
 
+def batch_norm():
+    torch.manual_seed(0)
+
+    def run(x, weight, bias, mean, var):
+        mean, var = mean.clone(), var.clone()  # they are written
+        return *aten.native_batch_norm(x, weight, bias, mean, var, True, 0.1, 1e-5), mean, var
+
+    return run, (torch.randn(8, 32, 40, 40), torch.randn(32), torch.randn(32), torch.zeros(32), torch.ones(32))
+
+
+def log_softmax_backward():
+    torch.manual_seed(0)
+    args = torch.randn(300, 1000), torch.randn(300, 1000).log_softmax(1)
+    return lambda grad, y: aten._log_softmax_backward_data(grad, y, 1, torch.float32), args
+
+
+def rows(dtype=torch.float32):
+    """Different numbers, in any order."""
+    torch.manual_seed(0)
+    return (torch.randperm(1 << 18).reshape(512, 512).to(dtype) / 1000,)
+
+
+def places():
+    torch.manual_seed(0)
+    return torch.randn(512, 512), torch.randint(512, (512, 512))
+
+
 def attention(dtype=torch.float32, **options):
     torch.manual_seed(0)
     args = torch.randn(2, 8, 300, 32), torch.randn(2, 8, 260, 32), torch.randn(2, 8, 260, 32)
@@ -137,9 +164,34 @@ KERNELS = {
     "attention_backward": (f"{ATTENTION}_backward", *attention_backward(is_causal=True)),
     "attention_scale": (ATTENTION, *attention(scale=32**-0.5)),  # the default one
     "attention_scale_backward": (f"{ATTENTION}_backward", *attention_backward(scale=32**-0.5)),
+    "batch_norm": ("native_batch_norm", *batch_norm()),
+    "log_softmax": ("_log_softmax.out", lambda x: x.log_softmax(1), (special(600, 500),)),
+    "log_softmax_backward": ("_log_softmax_backward_data.out", *log_softmax_backward()),
+    "sort": ("sort.values_stable", lambda x: x.sort(stable=True, dim=1), (special(512, 512),)),
+    "topk": ("topk.values", lambda x: x.topk(10), rows()),
+    "rfft": ("_fft_r2c", torch.fft.rfft, (torch.randn(512, 512),)),
     "cumsum": ("cumsum.out", lambda x: x.cumsum(1), (special(5, 40),)),
     "cumsum_of_integers": ("cumsum.out", lambda x: x.cumsum(0), (torch.arange(100, dtype=torch.uint8),)),
 }
+# Called where the program is nothing else.
+ALONE = {
+    "sin": ("sin.out", torch.sin, rows()),
+    "cos": ("cos.out", torch.cos, rows()),
+    "gelu_bf16": ("gelu.out", F.gelu, bf16((512, 512))),
+    "sum": ("sum.IntList_out", lambda x: x.sum(1), rows()),
+    "sum_bf16": ("sum.IntList_out", lambda x: x.sum((0, 1), dtype=torch.float32), bf16((512, 512))),
+    "mean": ("mean.out", lambda x: x.mean(0), rows()),
+    "amax": ("amax.out", lambda x: x.amax(1), (special(512, 512),)),
+    "amin": ("amin.out", lambda x: x.amin((0, 1)), rows()),
+    "max": ("max", torch.max, (special(512, 512),)),
+    "min": ("min", torch.min, rows()),
+    "max_of_dim": ("max.dim_max", lambda x: x.max(1), rows()),
+    "min_of_dim": ("min.dim_min", lambda x: x.min(0), rows()),
+    "cat": ("cat.out", lambda x, y: torch.cat((x, y)), (*rows(), torch.randn(3, 512))),
+    "gather": ("gather.out", lambda x, i: x.gather(1, i), places()),
+    "scatter_add": ("scatter_add.out", lambda x, i: x.scatter_add(1, i, x), places()),
+}
+KERNELS |= ALONE
 
 
 def calls_of(overload):
@@ -170,6 +222,31 @@ def test_the_generic_lowering_gives_them_too(name, mode):
     expected = function(*args)
     assert_close(result_on("tpu", function, args), expected, rtol=rounding, atol=20 * rounding, equal_nan=True)
     assert calls_of(overload) == before
+
+
+@pytest.mark.parametrize("mode", ["fused"], indirect=True)
+@pytest.mark.parametrize("name", ALONE)
+def test_what_fuses_with_others_stays_in_their_program(name, mode):
+    overload, function, args = ALONE[name]
+    before = calls_of(overload)
+    found = result_on("tpu", lambda x, *args: function(x * 1, *args), args)
+    assert_close(found, function(*args), rtol=1e-2, atol=1e-3, equal_nan=True)
+    assert calls_of(overload) == before
+
+
+@pytest.mark.parametrize("mode", ["strict", "fused"], indirect=True)
+@pytest.mark.parametrize("name", ["gather", "scatter_add"])
+def test_a_kernel_that_checks_values_raises_as_the_cpu_does(name, mode):
+    """In the call, or in mode fused at the next read; and what it would have written is as it was."""
+    overload, function, (x, index) = ALONE[name]
+    index = index.clone()
+    index[3, 4] = 512
+    with pytest.raises(RuntimeError, match="index 512 is out of bounds for dimension 1 with size 512"):
+        function(x, index)
+    x, index = x.to("tpu"), index.to("tpu")
+    with pytest.raises(RuntimeError, match="index 512 is out of bounds for dimension 1 with size 512"):
+        function(x, index).cpu()
+    assert_close(x.sum().cpu(), ALONE[name][2][0].sum(), rtol=1e-4, atol=1e-2)
 
 
 @pytest.mark.parametrize("name", ["convolution_channels_last", "max_pool_backward"])
