@@ -14,7 +14,7 @@ struct Workarounds {
   bool constant_division_is_reciprocal = false;
   /// x / (a broadcast scalar argument) likewise.
   bool scalar_division_is_reciprocal = false;
-  /// The fastest flags that keep NaN in elementwise and reducing min and max.
+  /// The fastest flags that keep NaN in elementwise and reducing min and max, and the width of vectors.
   std::vector<Flag> compile_flags;
   /// No flags did keep NaN everywhere: lowerings must not rely on min and max for it.
   bool min_max_drops_nan = false;

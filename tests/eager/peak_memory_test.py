@@ -1,4 +1,4 @@
-"""The peak of an AdamW step beside its lower bound, as benchmarks/memory.py measures it; and that memory is used again."""
+"""The peak of an AdamW step beside its lower bound, as benchmarks/memory.py measures it; memory that is used again."""
 
 import resource
 import sys
