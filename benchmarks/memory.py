@@ -9,6 +9,7 @@ of the third step: arrays between programs, without what the plugin needs inside
 """
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def measure(case, mode, options):
     make, batch = CASES[case]
     torch.manual_seed(0)
     with torch.tpu.mode(mode):
+        gc.collect()
         before = torch.tpu.memory_allocated()
         net = make().to("tpu")
         inputs, targets = (x.to("tpu") for x in batch())

@@ -80,6 +80,11 @@ Recorder* find_recorder(Device& device) {
 
 }  // namespace detail
 
+MemoryStats memory_after_launches(Device& device) {
+  device.recorder().wait_for_launch();
+  return device.memory();
+}
+
 bool is_tracing() { return tracer != nullptr; }
 
 Tracing::Tracing(Recorder& recorder) : previous_(std::exchange(tracer, &recorder)) { detail::deferred.fetch_add(1); }

@@ -181,6 +181,9 @@ class Tracing {
   Recorder* previous_;
 };
 
+/// What the device says of its memory, once what was handed over has begun.
+MemoryStats memory_after_launches(Device& device);
+
 namespace detail {
 extern std::atomic<int> deferred;  // not zero: some thread traces, or the mode is a deferred one (or not yet known)
 extern std::atomic<bool> waits;    // mode debug

@@ -184,7 +184,7 @@ void define_memory(py::module_& module) {
   define(
       module, "memory",
       [](int ordinal) {
-        engine::MemoryStats stats = device_of(ordinal).memory();
+        engine::MemoryStats stats = engine::memory_after_launches(device_of(ordinal));
         py::dict counts;
         counts["allocated"] = stats.allocated;
         counts["peak"] = stats.peak;
