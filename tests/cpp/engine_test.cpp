@@ -464,6 +464,51 @@ TEST_F(Engine, AFailedRecordingThatTookNothingRunsOneByOne) {
   set_mode(Mode::Strict);
 }
 
+TEST_F(Engine, KnownSegmentsAreHandedOverInOrder) {
+  set_mode(Mode::Fused);
+  Recorder& recorder = device.recorder();
+  auto step = [&](Value* x) {
+    ValueRef y = record_neg(recorder, record_neg(recorder, x).get());
+    recorder.end_step();
+    return y;
+  };
+  ValueRef first = large(), x = step(first.get());
+  recorder.wait_for_launch();
+  int64_t executed = fake.count("execute"), compiled = fake.count("compile");
+  for (int i = 0; i < 200; ++i) x = step(x.get());
+  recorder.wait_for_launch();
+  EXPECT_FALSE(x->is_pending());
+  EXPECT_EQ(fake.count("execute"), executed + 200);
+  // A read waits for what was handed over and cuts nothing that came after.
+  ValueRef y = step(x.get()), z = record_neg(recorder, y.get());
+  EXPECT_NO_THROW(y->buffer());
+  EXPECT_TRUE(z->is_pending());
+  EXPECT_EQ(fake.count("compile"), compiled);
+  EXPECT_NO_THROW(z->buffer());
+  set_mode(Mode::Strict);
+}
+
+TEST_F(Engine, WhatFailsWhereItWasHandedOverIsToldWhereItIsRead) {
+  set_mode(Mode::Fused);
+  Recorder& recorder = device.recorder();
+  ValueRef x = large();
+  auto step = [&] {
+    ValueRef y = record_neg(recorder, record_neg(recorder, x.get()).get());
+    recorder.end_step();
+    return y;
+  };
+  step()->wait();
+  fake.fail_next("execute", 13, "the chip is on fire", 2);
+  ValueRef y = step();
+  std::string message = error_of([&] { y->wait(); }, ErrorCode::Plugin);
+  EXPECT_NE(message.find("the chip is on fire"), std::string::npos) << message;
+  EXPECT_NO_THROW(step()->wait());
+  EXPECT_TRUE(y->is_failed());
+  EXPECT_EQ(error_of([&] { record_neg(recorder, y.get()); }, ErrorCode::Plugin), message);
+  EXPECT_NO_THROW(recorder.raise_error());
+  set_mode(Mode::Strict);
+}
+
 TEST_F(Engine, AFailedRecordingThatTookMemoryFailsItsResults) {
   set_mode(Mode::Fused);
   Cell cell(device, kLarge.bytes());
