@@ -40,6 +40,7 @@ class Device {
   Recorder& recorder() { return *recorder_; }
 
   MemoryStats memory() const;
+  int64_t memory_limit() const { return limit_; }
   void reset_peak();
   void reset_accumulated();
   void count_allocation(int64_t bytes) {
@@ -48,11 +49,6 @@ class Device {
     int64_t now = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
-  }
-  /// More bytes for a Value that was counted with none.
-  void count_growth(int64_t bytes) {
-    count_allocation(bytes);
-    values_.fetch_sub(1, std::memory_order_relaxed);
   }
   /// Bytes that a Value does not have any more.
   void count_shrinkage(int64_t bytes) { allocated_.fetch_sub(bytes, std::memory_order_relaxed); }

@@ -247,7 +247,8 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     segment_.prefix = step->prefix;
     number = segment_.ops.size();
     uint64_t in_none = 0;
-    if (description.first_segment.compare_exchange_strong(in_none, segment)) ++segment_.news;
+    bool may_be_new = description.first_segment.load(std::memory_order_relaxed) == 0;
+    if (may_be_new && description.first_segment.compare_exchange_strong(in_none, segment)) ++segment_.news;
     segment_.starts.insert(segment_.starts.end(), arguments.starts.begin(), arguments.starts.end());
     segment_.scalars.insert(segment_.scalars.end(), arguments.scalars.begin(), arguments.scalars.end());
     segment_.random.insert(segment_.random.end(), arguments.random.begin(), arguments.random.end());
@@ -269,7 +270,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     segment_.ops.push_back(std::move(op));
     size_t size = segment_.ops.size();
     bool ends_turn = period_.add(key) && !is_step_ && size >= kShortestSegment;
-    is_full = ends_turn || size >= segment_limit() || segment_.bytes > device_.memory().limit / 2;
+    is_full = ends_turn || size >= segment_limit() || segment_.bytes > device_.memory_limit() / 2;
   }
   if (is_new) note_line(segment, number, step, paths);
   if (is_full && !is_trace_) cut(/*is_boundary=*/false, /*is_step=*/false, /*may_hand_over=*/true);

@@ -17,7 +17,12 @@ void* Cell::operator new(size_t) { return Slabs<Cell>::allocate(); }
 void Cell::operator delete(void* memory) { Slabs<Cell>::free(memory); }
 
 Value::Value(Device& device, Type type, pjrt::Buffer buffer, bool is_lengthy)
-    : is_lengthy_(is_lengthy), device_(&device), type_(type), bytes_(type.bytes()), buffer_(std::move(buffer)) {
+    : is_lengthy_(is_lengthy),
+      is_counted_(true),
+      device_(&device),
+      type_(type),
+      bytes_(type.bytes()),
+      buffer_(std::move(buffer)) {
   device.count_allocation(bytes_);
   report_memory(device, this, bytes_);
   holders_.store(1, std::memory_order_release);
@@ -25,26 +30,25 @@ Value::Value(Device& device, Type type, pjrt::Buffer buffer, bool is_lengthy)
 
 Value::Value(Device& device, Type type, Error error)
     : state_(State::Failed), device_(&device), type_(type), error_(std::make_unique<Error>(std::move(error))) {
-  device.count_allocation(0);
   holders_.store(1, std::memory_order_release);
 }
 
 Value::Value(Device& device, Type type, Recorder& recorder, uint32_t number)
     : state_(State::Pending), device_(&device), type_(type), recorder_(&recorder), number_(number) {
-  device.count_allocation(0);
   holders_.store(1, std::memory_order_release);
 }
 
 Value::~Value() {
   if (is_lengthy_ && !ready_.load(std::memory_order_acquire)) device_->outlive(buffer_);
-  device_->count_release(bytes_);
+  if (is_counted_) device_->count_release(bytes_);
   if (bytes_ != 0) report_memory(*device_, this, -bytes_);
 }
 
 void Value::become(pjrt::Buffer buffer, bool is_lengthy) {
   is_lengthy_ = is_lengthy;
   bytes_ = type_.bytes();
-  device_->count_growth(bytes_);
+  is_counted_ = true;
+  device_->count_allocation(bytes_);
   report_memory(*device_, this, bytes_);
   buffer_ = std::move(buffer);
   state_.store(State::Ready, std::memory_order_release);

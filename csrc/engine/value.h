@@ -79,6 +79,7 @@ class Value {
   mutable std::atomic<bool> checked_{false};
   std::atomic<State> state_{State::Ready};
   bool is_lengthy_ = false;
+  bool is_counted_ = false;  // by the device: it has had an array
   Device* device_;
   Type type_;
   int64_t bytes_ = 0;

@@ -136,6 +136,15 @@ def test_what_is_published(tmp_path):
     assert tree["reasons"]["add forward host-on bfloat16"].startswith("1 of 2 samples differ")
     assert "compiles CUDA source" in tree["op_db"]["jiterator_unary"]["skipped"]
     assert tables.overloads_of(store)["overloads"] == {"add.out": [1, 2, ["float32"]]}
+    # Another store adds to it, and what both have is the newer one's.
+    other = Store(tmp_path / "other")
+    other.add(KEY._replace(dtype="bfloat16"), result(commit="fed"))
+    tree = json.loads(tables.dumped(tables.entries_of(other, tables.Published(tree))))
+    letters, digits = tree["op_db"]["add"]["forward"]["host-on"]
+    assert letters.startswith("NN.") and [tree["commits"][int(digit)] for digit in digits[:2]] == ["abc", "fed"]
+    assert tree["reasons"] == {}
+    known = {"add.out": [3, 3, ["int64"]], "mul.out": [1, 1, ["bool"]]}
+    assert tables.overloads_of(other, known)["overloads"] == known
 
 
 def test_whole_databases():

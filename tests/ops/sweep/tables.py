@@ -88,9 +88,11 @@ def is_strict(key, count):
 
 
 def publish(store):
-    """The JSON of entries and of overloads, and the pages made of them."""
-    ENTRIES.write_text(dumped(entries_of(store)))
-    OVERLOADS.write_text(dumped(overloads_of(store)))
+    """The JSON of entries and of overloads, and the pages made of them. What this store knows nothing of, as on a new
+    machine, keeps what was published of it."""
+    before, overloads = (json.loads(path.read_text()) for path in (ENTRIES, OVERLOADS))
+    ENTRIES.write_text(dumped(entries_of(store, Published(before))))
+    OVERLOADS.write_text(dumped(overloads_of(store, overloads["overloads"])))
     for page in ("op_coverage.py", "op_results.py"):
         subprocess.run([sys.executable, ROOT / "tools" / page], check=True)
 
@@ -107,9 +109,31 @@ def dumped(tree):
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def entries_of(store):
-    """Per entry, variant and setting two strings with a place per dtype: letters, and digits that name a commit."""
-    commits = sorted({result["commit"] for result in store.results.values()})
+class Published:
+    """What is in the JSON of entries already."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.commits = tree.get("commits", [])
+
+    def result(self, key):
+        """(letter, reason, commit) of a test that was made, or None."""
+        cell = self.tree.get(key.database, {}).get(key.entry, {}).get(key.variant, {}).get(key.setting)
+        if cell is None or key.dtype not in self.tree["dtypes"]:
+            return None
+        place = self.tree["dtypes"].index(key.dtype)
+        letter, digit = (text[place] for text in cell)
+        if letter in ".-":
+            return None
+        name = " ".join((key.entry, key.variant, key.setting, key.dtype))
+        return letter, self.tree["reasons"].get(name), self.commits[DIGITS.index(digit)]
+
+
+def entries_of(store, before=None):
+    """Per entry, variant and setting two strings with a place per dtype: letters, and digits that name a commit.
+    `before`: where results come from that the store does not have."""
+    before = before or Published({})
+    commits = sorted({result["commit"] for result in store.results.values()} | set(before.commits))
     if len(commits) > len(DIGITS):
         raise ValueError(f"results of {len(commits)} commits, at most {len(DIGITS)} can be told: repeat the oldest")
     tree = {
@@ -121,11 +145,11 @@ def entries_of(store):
     }
     reasons = {}
     for database, entries in DATABASES.items():
-        tree[database] = {name: entry_of(store, commits, database, name, reasons) for name in entries}
+        tree[database] = {name: entry_of(store, before, commits, database, name, reasons) for name in entries}
     return tree | {"reasons": reasons}
 
 
-def entry_of(store, commits, database, name, reasons):
+def entry_of(store, before, commits, database, name, reasons):
     skipped = reason_to_skip(database, name)
     if skipped:
         return {"skipped": skipped}
@@ -136,29 +160,31 @@ def entry_of(store, commits, database, name, reasons):
         dtypes = variant.dtypes_of(DATABASES[database][name])
         for setting in SETTINGS.values():
             if dtypes and variant.name in setting.limits:
-                cell = cell_of(store, commits, (database, name), dtypes, variant.name, setting.name, reasons)
+                cell = cell_of(store, before, commits, (database, name), dtypes, variant.name, setting.name, reasons)
                 cells.setdefault(variant.name, {})[setting.name] = cell
     return cells
 
 
-def cell_of(store, commits, entry, dtypes, variant, setting, reasons):
+def cell_of(store, before, commits, entry, dtypes, variant, setting, reasons):
     letters, digits = "", ""
     for dtype in DTYPES:
         short = str(dtype).removeprefix("torch.")
         key = Key(*entry, short, variant, setting)
         result = store.results.get(key)
-        if dtype not in dtypes or result is None:
+        known = (*judge(key, result), result["commit"]) if result else before.result(key)
+        if dtype not in dtypes or known is None:
             letters, digits = letters + ("-" if dtype not in dtypes else "."), digits + "-"
             continue
-        letter, reason = judge(key, result)
-        letters, digits = letters + letter, digits + DIGITS[commits.index(result["commit"])]
+        letter, reason, commit = known
+        letters, digits = letters + letter, digits + DIGITS[commits.index(commit)]
         if reason:
             reasons[" ".join((*entry[1:], variant, setting, short))] = reason[:LENGTH]
     return [letters, digits]
 
 
-def overloads_of(store):
-    """Per overload: tests that called it and passed, all tests that called it, and the dtypes of those that passed."""
+def overloads_of(store, before=None):
+    """Per overload: tests that called it and passed, all tests that called it, and the dtypes of those that passed.
+    `before`: the same of another store, which counts where it has more tests."""
     passed, made, dtypes = defaultdict(int), defaultdict(int), defaultdict(set)
     for key, result in store.results.items():
         has_passed = judge(key, result)[0] in "NH"
@@ -168,13 +194,11 @@ def overloads_of(store):
             passed[name] += has_passed
             dtypes[name].update(seen if has_passed else ())
     order = [str(dtype).removeprefix("torch.") for dtype in DTYPES]
-    return {
-        "torch": torch.__version__,
-        "overloads": {
-            name: [passed[name], made[name], [dtype for dtype in order if dtype in dtypes[name]]]
-            for name in sorted(made)
-        },
-    }
+    found = {name: [passed[name], made[name], [d for d in order if d in dtypes[name]]] for name in made}
+    for name, row in (before or {}).items():
+        if row[1] > made[name]:
+            found[name] = row
+    return {"torch": torch.__version__, "overloads": dict(sorted(found.items()))}
 
 
 @functools.cache
