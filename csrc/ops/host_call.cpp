@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "ops/context.h"
+#include "ops/promotion.h"
 
 namespace tpu::ops {
 
@@ -29,6 +30,13 @@ Row host_call_row(const char* name) {
   hasher.add(std::string_view(name));
   row.name_hash = hasher.finish().low;
   return row;
+}
+
+bool is_along_memory(const Call& call) {
+  const Dims& dims = call.type("self").dims;
+  if (dims.empty()) return false;
+  int64_t dim = wrap_dim(std::get<int64_t>(call.param("dim")), static_cast<int64_t>(dims.size()));
+  return product(Dims(dims.begin() + dim + 1, dims.end())) == 1;
 }
 
 Outcome outcome_of(const Call& call, const Settings& settings) {

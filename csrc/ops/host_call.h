@@ -36,6 +36,8 @@ hlo::Values lower_call(Context& c);
 
 /// For calls of any size: the CPU's kernel is always worth it.
 inline bool always(const Call&) { return true; }
+/// Whether the elements along `dim` of `self` are neighbours in memory.
+bool is_along_memory(const Call& call);
 /// For floats that do not fit into the nearer caches, where a pass over memory costs more than what is done in it.
 inline bool is_large(const Call& call) {
   const Type& type = call.operands[0].type;

@@ -241,8 +241,8 @@ Table reduction_table() {
       row("aminmax.out", aminmax),
       row("_aminmax", aminmax),
       row("_aminmax.dim", aminmax),
-      row("max.dim_max", extreme_of_dim<Reducer::Max>).host_kernel_alone(is_large),
-      row("min.dim_min", extreme_of_dim<Reducer::Min>).host_kernel_alone(is_large),
+      row("max.dim_max", extreme_of_dim<Reducer::Max>),
+      row("min.dim_min", extreme_of_dim<Reducer::Min>),
       row("argmax.out", position_of<Reducer::Max>),
       row("argmin.out", position_of<Reducer::Min>),
 

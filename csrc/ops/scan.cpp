@@ -280,15 +280,6 @@ Values logcumsumexp(Context& c) {
   return scan(of, {x}, wrap_dim(c.integer("dim"), x.rank()));
 }
 
-// Sums of neighbours in memory: the steps of `scan` shift and add whole arrays, a loop of the CPU goes through once.
-// Over other dimensions those steps are the faster ones.
-bool is_along_memory(const Call& call) {
-  const Dims& dims = call.type("self").dims;
-  if (dims.empty()) return false;
-  int64_t dim = wrap_dim(std::get<int64_t>(call.param("dim")), static_cast<int64_t>(dims.size()));
-  return product(Dims(dims.begin() + dim + 1, dims.end())) == 1;
-}
-
 }  // namespace
 
 hlo::Value running_sum(const hlo::Value& x, int64_t dim) {
@@ -303,6 +294,7 @@ hlo::Value running_maximum(const hlo::Value& x, int64_t dim) {
 
 Table scan_table() {
   return {
+      // The steps of `scan` shift and add whole arrays, a loop of the CPU goes through once.
       row("cumsum.out", cumsum).host_kernel(is_along_memory),
       row("cumprod.out", cumprod),
       row("_cummax_helper", running_extreme<true>),

@@ -315,6 +315,8 @@ Values searchsorted(Context& c) {
   return {search(c, "sorted_sequence", "self", right, sorter)};
 }
 
+bool has_large_rows(const Call& call) { return is_large(call) && is_along_memory(call); }
+
 }  // namespace
 
 // The binary search of PyTorch's CPU kernel, all elements in step. A NaN is never less than a boundary, so it comes to
@@ -348,8 +350,8 @@ Value binary_search(const Value& boundaries, const Value& sorter, const Value& v
 // Values (of any shape, or with the leading dimensions of the boundaries) to places, in their shape.
 Table sort_table() {
   return {
-      row("sort.values_stable", sort).host_kernel(is_large),
-      row("topk.values", topk).host_kernel(is_large),
+      row("sort.values_stable", sort).host_kernel(has_large_rows),
+      row("topk.values", topk).host_kernel(has_large_rows),
       row("kthvalue.values", kthvalue),
 
       row("median", median<false>),

@@ -185,8 +185,6 @@ ALONE = {
     "amin": ("amin.out", lambda x: x.amin((0, 1)), rows()),
     "max": ("max", torch.max, (special(512, 512),)),
     "min": ("min", torch.min, rows()),
-    "max_of_dim": ("max.dim_max", lambda x: x.max(1), rows()),
-    "min_of_dim": ("min.dim_min", lambda x: x.min(0), rows()),
     "cat": ("cat.out", lambda x, y: torch.cat((x, y)), (*rows(), torch.randn(3, 512))),
     "gather": ("gather.out", lambda x, i: x.gather(1, i), places()),
     "scatter_add": ("scatter_add.out", lambda x, i: x.scatter_add(1, i, x), places()),
