@@ -12,7 +12,6 @@
 #include "device/startup.h"
 #include "engine/heap.h"
 #include "engine/live.h"
-#include "engine/recorder.h"
 #include "engine/runtime.h"
 #include "engine/transfer.h"
 
@@ -76,8 +75,7 @@ class Allocator final : public c10::DeviceAllocator {
   void recordStream(const c10::DataPtr&, c10::Stream) override {}  // see Note [Streams and events] in guard.h
 
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex index) override {
-    engine::MemoryStats memory =
-        translated([&] { return engine::memory_after_launches(engine::Runtime::get().device(index)); });
+    engine::MemoryStats memory = translated([&] { return engine::Runtime::get().device(index).memory(); });
     c10::CachingDeviceAllocator::DeviceStats stats;
     stats.allocation = stats.active = stat(memory.values, memory.values, memory.values);
     stats.allocated_bytes = stat(memory.allocated, memory.peak, memory.total_allocated);
@@ -93,7 +91,7 @@ class Allocator final : public c10::DeviceAllocator {
   }
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex index) override {
     engine::MemoryStats memory =
-        translated([&] { return engine::memory_after_launches(resolve({c10::DeviceType::PrivateUse1, index})); });
+        translated([&] { return resolve(c10::Device(c10::DeviceType::PrivateUse1, index)).memory(); });
     return {std::max<int64_t>(memory.limit - memory.allocated, 0), memory.limit};
   }
 };

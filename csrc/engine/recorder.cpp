@@ -80,11 +80,6 @@ Recorder* find_recorder(Device& device) {
 
 }  // namespace detail
 
-MemoryStats memory_after_launches(Device& device) {
-  device.recorder().wait_for_launch();
-  return device.memory();
-}
-
 bool is_tracing() { return tracer != nullptr; }
 
 Tracing::Tracing(Recorder& recorder) : previous_(std::exchange(tracer, &recorder)) { detail::deferred.fetch_add(1); }
@@ -273,7 +268,7 @@ void Recorder::record(Plan& description, const Hash128& key, const Arguments& ar
     is_full = ends_turn || size >= segment_limit() || segment_.bytes > device_.memory_limit() / 2;
   }
   if (is_new) note_line(segment, number, step, paths);
-  if (is_full && !is_trace_) cut(/*is_boundary=*/false, /*is_step=*/false, /*may_hand_over=*/true);
+  if (is_full && !is_trace_) cut_at(/*is_boundary=*/false, /*is_step=*/false, /*may_hand_over=*/true);
 }
 
 void Recorder::note_line(uint64_t segment, size_t op, Step* step, uint64_t paths) {
@@ -288,13 +283,13 @@ size_t Recorder::path_steps() {
   return paths_.size();
 }
 
-void Recorder::cut() { cut(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/false); }
+void Recorder::cut() { cut_at(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/false); }
 
-void Recorder::begin_step() { cut(/*is_boundary=*/true, /*is_step=*/true, /*may_hand_over=*/true); }
+void Recorder::begin_step() { cut_at(/*is_boundary=*/true, /*is_step=*/true, /*may_hand_over=*/true); }
 
-void Recorder::end_step() { cut(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/true); }
+void Recorder::end_step() { cut_at(/*is_boundary=*/true, /*is_step=*/false, /*may_hand_over=*/true); }
 
-void Recorder::cut(bool is_boundary, bool is_step, bool may_hand_over) {
+void Recorder::cut_at(bool is_boundary, bool is_step, bool may_hand_over) {
   Turn turn(running_);
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -311,13 +306,13 @@ void Recorder::cut(bool is_boundary, bool is_step, bool may_hand_over) {
     }
     step_ = &paths_.root();
   }
+  run_.close();
   if (may_hand_over && hand_over()) return turn.pass_on();
   run(run_);
 }
 
 // Note [Launches]: gives run_ and the turn to the launcher. False for what has to be compiled or decided first.
 bool Recorder::hand_over() {
-  run_.close();
   bool is_known = run_.ops.size() > 1 && run_.has_purpose() && !journal_is_on() && find_plan(run_.key) != nullptr;
   if (!is_known || !begin_errand()) return false;
   launcher_.wake();
@@ -366,7 +361,6 @@ void Recorder::run(Segment& segment) {
     Segment& segment;
     ~Emptied() { segment.clear(); }
   } emptied{segment};
-  if (segment.wanted.empty()) segment.close();
   static const Error never(ErrorCode::Internal, "a result that nobody wanted was not computed");
   std::optional<Error> failure;
   try {

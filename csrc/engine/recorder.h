@@ -141,7 +141,7 @@ class Recorder {
  private:
   int base_of(Value& input);
   void note_line(uint64_t segment, size_t op, Step* step, uint64_t paths);
-  void cut(bool is_boundary, bool is_step, bool may_hand_over);
+  void cut_at(bool is_boundary, bool is_step, bool may_hand_over);
   bool hand_over();
   void launch();
   void run(Segment& segment);
@@ -180,9 +180,6 @@ class Tracing {
  private:
   Recorder* previous_;
 };
-
-/// What the device says of its memory, once what was handed over has begun.
-MemoryStats memory_after_launches(Device& device);
 
 namespace detail {
 extern std::atomic<int> deferred;  // not zero: some thread traces, or the mode is a deferred one (or not yet known)

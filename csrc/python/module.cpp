@@ -184,7 +184,7 @@ void define_memory(py::module_& module) {
   define(
       module, "memory",
       [](int ordinal) {
-        engine::MemoryStats stats = engine::memory_after_launches(device_of(ordinal));
+        engine::MemoryStats stats = device_of(ordinal).memory();
         py::dict counts;
         counts["allocated"] = stats.allocated;
         counts["peak"] = stats.peak;
@@ -212,6 +212,12 @@ void define_random(py::module_& module) {
       "Seeds the default generators of all devices, also before the runtime is started.");
 }
 
+void on_recorders(void (engine::Recorder::*action)()) {
+  if (!engine::Runtime::is_started()) return;
+  engine::Runtime& runtime = engine::Runtime::get();
+  for (int i = 0; i < runtime.device_count(); ++i) (runtime.device(i).recorder().*action)();
+}
+
 void define_modes(py::module_& module) {
   define(
       module, "mode", [] { return std::string(engine::kModeNames[static_cast<int>(engine::mode())]); },
@@ -220,29 +226,12 @@ void define_modes(py::module_& module) {
       module, "set_mode", [](const std::string& name) { engine::set_mode(engine::mode_named(name)); },
       "Sets when ops run; leaving a deferred mode runs what was recorded.");
   define(
-      module, "cut",
-      [] {
-        if (!engine::Runtime::is_started()) return;
-        engine::Runtime& runtime = engine::Runtime::get();
-        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().cut();
-      },
+      module, "cut", [] { on_recorders(&engine::Recorder::cut); },
       "Starts what was recorded, on all devices. Its errors are raised where its results are read.");
   define(
-      module, "begin_step",
-      [] {
-        if (!engine::Runtime::is_started()) return;
-        engine::Runtime& runtime = engine::Runtime::get();
-        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().begin_step();
-      },
-      "The same, before an optimizer's step, which stays together.");
-  define(
-      module, "end_step",
-      [] {
-        if (!engine::Runtime::is_started()) return;
-        engine::Runtime& runtime = engine::Runtime::get();
-        for (int i = 0; i < runtime.device_count(); ++i) runtime.device(i).recorder().end_step();
-      },
-      "The same, after it.");
+      module, "begin_step", [] { on_recorders(&engine::Recorder::begin_step); },
+      "The same, before an optimizer's step, which stays together; a thread does it where the program is known.");
+  define(module, "end_step", [] { on_recorders(&engine::Recorder::end_step); }, "The same, after it.");
   define(
       module, "path_steps", [](int ordinal) { return device_of(ordinal).recorder().path_steps(); },
       "How many steps the tree of what was recorded on a device has.");

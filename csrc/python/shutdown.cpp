@@ -23,9 +23,8 @@ struct Nothing final : torch::autograd::Node {
 // has run, the graphs before it are gone.
 void finish_autograd() {
   if (!device::other_threads_came() || !engine::Runtime::is_started()) return;
-  engine::Blocking blocking;  // the engine refuses to be called with the GIL
-  c10::AutogradState& state = c10::AutogradState::get_tls_state();
-  state.set_multithreading_enabled(true);
+  engine::Blocking blocking;                                             // the engine refuses to be called with the GIL
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(true);  // else it would be this thread that runs it
   for (int ordinal = 0; ordinal < engine::Runtime::get().device_count(); ++ordinal) {
     c10::Device here(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(ordinal));
     at::Tensor gradient = at::empty({1}, at::TensorOptions().device(here));

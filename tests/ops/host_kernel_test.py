@@ -87,11 +87,13 @@ def batch_norm_backward(memory_format=torch.contiguous_format):
     return lambda *args: aten.native_batch_norm_backward(*args, True, 1e-5, [True, True, True]), args
 
 
-def batch_norm():
+def batch_norm(is_tracking=True):
     torch.manual_seed(0)
 
-    def run(x, weight, bias, mean, var):
-        mean, var = mean.clone(), var.clone()  # they are written
+    def run(x, weight, bias, *statistics):
+        mean, var = (x.clone() for x in statistics)  # they are written
+        if not is_tracking:
+            return aten.native_batch_norm(x, weight, bias, None, None, True, 0.1, 1e-5)
         return *aten.native_batch_norm(x, weight, bias, mean, var, True, 0.1, 1e-5), mean, var
 
     return run, (torch.randn(8, 32, 40, 40), torch.randn(32), torch.randn(32), torch.zeros(32), torch.ones(32))
@@ -165,6 +167,7 @@ KERNELS = {
     "attention_scale": (ATTENTION, *attention(scale=32**-0.5)),  # the default one
     "attention_scale_backward": (f"{ATTENTION}_backward", *attention_backward(scale=32**-0.5)),
     "batch_norm": ("native_batch_norm", *batch_norm()),
+    "batch_norm_without_statistics": ("native_batch_norm", *batch_norm(is_tracking=False)),
     "log_softmax": ("_log_softmax.out", lambda x: x.log_softmax(1), (special(600, 500),)),
     "log_softmax_backward": ("_log_softmax_backward_data.out", *log_softmax_backward()),
     "sort": ("sort.values_stable", lambda x: x.sort(stable=True, dim=1), (special(512, 512),)),
