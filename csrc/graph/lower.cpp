@@ -136,6 +136,7 @@ Value pack_checks(hlo::Builder& builder, const std::vector<ops::Check>& checks) 
 
 Lowered lower(const Graph& graph, const ops::Settings& settings) {
   hlo::Builder builder;
+  builder.set_rounds_as_integers(settings.is_cpu);
   Values bases;
   for (const Type& type : graph.inputs) bases.push_back(builder.parameter(type));
   RuntimeArguments arguments(builder, graph);

@@ -196,6 +196,18 @@ Value Builder::define(const Type& type, int parameter) {
   return {this, static_cast<int>(definitions_.size()) - 1, type};
 }
 
+Value Builder::widened(const Value& narrow) const {
+  auto found = widened_.find(narrow.id);
+  return found != widened_.end() && is_usable(found->second) ? found->second : Value{};
+}
+
+bool Builder::is_usable(const Value& value) const {
+  int home = definitions_[value.id].block;
+  int block = current_;
+  while (block > 0 && block != home && blocks_[block].captures == Captures::Allowed) block = blocks_[block].parent;
+  return block == home;
+}
+
 // A value may be used in its own block, and further inside as long as every block on the way may capture.
 void Builder::check_usable(const Value& value) const {
   check(value.builder == this, ErrorCode::Internal, "hlo: operand is ",

@@ -55,6 +55,9 @@ class Builder {
   /// Says that output number `output` may reuse the memory of argument number `parameter` (tf.aliasing_output).
   void set_parameter_alias(int parameter, int output);
   int parameter_count() const { return static_cast<int>(parameters_.size()); }
+  /// convert() to bfloat16 is written as integer arithmetic from now on, see Note [Rounding to bfloat16].
+  void set_rounds_as_integers(bool rounds) { rounds_as_integers_ = rounds; }
+  bool rounds_as_integers() const { return rounds_as_integers_; }
   /// The whole text, with `results` as the results of @main; `name` names the module. Closes the builder.
   std::string module(const Values& results, const std::string& name = "main");
 
@@ -74,6 +77,13 @@ class Builder {
   }
   /// `stablehlo.constant dense<literal> : type`; a second equal constant of the same block is the first one.
   Value constant(std::string_view literal, const Type& type);
+  /// `wide` has the values of `narrow` in float32: widened() finds it while it is usable.
+  void set_widened(const Value& narrow, const Value& wide) { widened_.insert_or_assign(narrow.id, wide); }
+  /// An empty Value if there is none.
+  Value widened(const Value& narrow) const;
+  /// Every NaN among the elements of a float32 value has only zeros in the lower half of its bits.
+  void set_has_short_nans(const Value& value) { definitions_[value.id].has_short_nans = true; }
+  bool has_short_nans(const Value& value) const { return definitions_[value.id].has_short_nans; }
   /// Runs `fill` on fresh block arguments; gives the block as text for generic() and the values it returned.
   std::string region(std::span<const Type> arguments, const Region& fill, Captures captures, Values* results);
 
@@ -85,6 +95,7 @@ class Builder {
   struct Definition {
     int block;
     int parameter;  // its number, -1 for all other values
+    bool has_short_nans = false;
   };
   struct Block {
     int parent;
@@ -93,6 +104,7 @@ class Builder {
   };
 
   Value define(const Type& type, int parameter = -1);
+  bool is_usable(const Value& value) const;
   void check_usable(const Value& value) const;
   void append(std::string_view text) { text_ += text; }
   void append_number(int64_t number);
@@ -106,7 +118,9 @@ class Builder {
   std::string text_;  // of the block being written; region() cuts nested blocks out of its end
   std::vector<Definition> definitions_;
   std::vector<Parameter> parameters_;
-  std::vector<Block> blocks_;  // all ever made; the open ones are current_ and its parents
+  std::vector<Block> blocks_;               // all ever made; the open ones are current_ and its parents
+  std::unordered_map<int, Value> widened_;  // by the number of the bfloat16 value
+  bool rounds_as_integers_ = false;
   int current_ = 0;
   int depth_ = 0;
   bool closed_ = false;
