@@ -74,6 +74,14 @@ ops::Scalar scalar_of(const c10::IValue& value) {
   return ops::Scalar::of(scalar.toLong());
 }
 
+ops::Scalar scalar_of(const at::Scalar& value) {
+  if (value.isSymbolic() || value.type() == at::kUInt64) return scalar_of(c10::IValue(value));
+  if (value.isFloatingPoint()) return ops::Scalar::of(value.toDouble());
+  if (value.isBoolean()) return ops::Scalar::of(value.toBool());
+  if (value.isComplex()) return ops::Scalar::of(value.toComplexDouble().real(), value.toComplexDouble().imag());
+  return ops::Scalar::of(value.toLong());
+}
+
 ElementType natural_type(const ops::Scalar& scalar) {
   ElementType floating = engine::Runtime::get().configuration().settings.default_float;
   switch (scalar.kind) {
@@ -203,10 +211,10 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
   std::optional<graph::Read> read;  // made on a hit only where a view has to be planned
   int base = -1;
   if (value && same_shape_whole(*value, tensor, element)) {
-    hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24);
-    for (int64_t size : tensor.sizes()) hasher_.add(size);
     if (node_ != nullptr) read.emplace().plan = graph::plan_view(value->type(), view_of(tensor));
     base = add_input(std::move(value));
+    hasher_.add(kWhole | facts | static_cast<uint64_t>(tensor.dim()) << 24 | static_cast<uint64_t>(base) << 32);
+    for (int64_t size : tensor.sizes()) hasher_.add(size);
   } else {
     graph::View view = view_of(tensor);
     // An unset storage reads as zeros, which the program makes itself.
@@ -214,9 +222,9 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
     hasher_.add((value ? kView : kUnset) | facts);
     graph::add_to(hasher_, read->plan);
     base = value ? add_input(std::move(value)) : -1;
+    hasher_.add(base);
     read->first_start = add_starts(read->plan);
   }
-  hasher_.add(base);
   bool is_contiguous = !row_.reads_layout || tensor.is_contiguous();
   if (!is_contiguous) hasher_.add(kStrided);
   operands_.push_back(&tensor);
@@ -231,14 +239,15 @@ int Recording::add_operand(const at::Tensor& tensor, ops::Category category) {
 
 void Recording::add_scalar(const Slot& slot, const ops::Scalar& scalar, ElementType element, ops::Category category) {
   bool is_structure = slot.is_constant;
-  if (scalar.kind != ops::Scalar::Kind::Complex)
+  bool is_complex = scalar.kind == ops::Scalar::Kind::Complex;
+  if (!is_complex)
     for (double special : slot.specials) is_structure |= scalar.value() == special;
   hasher_.add((is_structure ? kSpecial : kScalar) | static_cast<uint64_t>(scalar.kind) << 8 |
               static_cast<uint64_t>(element) << 16 | static_cast<uint64_t>(category) << 24);
   if (is_structure) {
-    hasher_.add(scalar.integer);
-    hasher_.add(scalar.real);
-    hasher_.add(scalar.imag);
+    bool is_real = is_complex || scalar.kind == ops::Scalar::Kind::Double;
+    is_real ? hasher_.add(scalar.real) : hasher_.add(scalar.integer);
+    if (is_complex) hasher_.add(scalar.imag);
   }
   auto index = static_cast<int>(scalars_.size());
   scalars_.push_back(scalar);
@@ -295,6 +304,11 @@ void Recording::number(const Slot& slot, const c10::IValue& value) {
     hasher_.add(kNone);
     return add_argument(slot, ops::Argument::Kind::None, 0);
   }
+  ops::Scalar scalar = scalar_of(value);
+  add_scalar(slot, scalar, natural_type(scalar), ops::Category::Number);
+}
+
+void Recording::number(const Slot& slot, const at::Scalar& value) {
   ops::Scalar scalar = scalar_of(value);
   add_scalar(slot, scalar, natural_type(scalar), ops::Category::Number);
 }

@@ -24,6 +24,7 @@ class Recording {
   void tensor(const Slot& slot, const at::Tensor& tensor);
   void tensors(const Slot& slot, c10::ArrayRef<c10::IValue> list);
   void number(const Slot& slot, const c10::IValue& value);  // None included
+  void number(const Slot& slot, const at::Scalar& value);
   void param(const Slot& slot, const c10::IValue& value);
   /// After all slots: where the results go. `arguments` are those of the slots.
   void results(c10::ArrayRef<c10::IValue> arguments);

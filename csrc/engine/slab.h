@@ -17,7 +17,7 @@ template <class T>
 class Slabs {
  public:
   static void* allocate() {
-    FreeSlots& slots = free_slots();
+    FreeSlots& slots = own;
     if (slots.head == nullptr) [[unlikely]]
       slots.refill();
     Slot* slot = slots.head;
@@ -26,14 +26,14 @@ class Slabs {
     return slot;
   }
   static void free(void* memory) {
-    FreeSlots& slots = free_slots();
+    FreeSlots& slots = own;
+    if (slots.head == nullptr) [[unlikely]]
+      leave_at_exit();
     auto* slot = static_cast<Slot*>(memory);
     slot->next() = slots.head;
     slots.head = slot;
-    if (++slots.count > kSlotsPerSlab) [[unlikely]] {
-      std::lock_guard<std::mutex> lock(pool_mutex);
-      while (slots.count > kSlotsPerSlab / 2) slots.give_back();
-    }
+    if (++slots.count > kSlotsPerSlab) [[unlikely]]
+      slots.give_back(kSlotsPerSlab / 2);
   }
   /// Calls `visit(T&)` for every slot, live or not; the visitor reads the first word before anything else.
   template <class Visit>
@@ -55,20 +55,19 @@ class Slabs {
     Slot slots[kSlotsPerSlab] = {};
     Slab* next = nullptr;
   };
-  struct FreeSlots {  // of one thread
-    Slot* head = nullptr;
-    size_t count = 0;
+  struct FreeSlots {  // of one thread; without constructor and destructor, which every use would have to ask for
+    Slot* head;
+    size_t count;
 
-    ~FreeSlots() {
+    /// All but `kept`.
+    void give_back(size_t kept) {
       std::lock_guard<std::mutex> lock(pool_mutex);
-      while (head != nullptr) give_back();
-    }
-    void give_back() {
-      Slot* slot = head;
-      head = slot->next();
-      --count;
-      slot->next() = pool;
-      pool = slot;
+      for (; count > kept; --count) {
+        Slot* slot = head;
+        head = slot->next();
+        slot->next() = pool;
+        pool = slot;
+      }
     }
     void refill() {
       std::lock_guard<std::mutex> lock(pool_mutex);
@@ -88,14 +87,19 @@ class Slabs {
         head = slot;
         ++count;
       }
+      leave_at_exit();
     }
   };
 
-  static FreeSlots& free_slots() {
-    thread_local FreeSlots own;
-    return own;
+  // A thread that ends gives back what it has.
+  static void leave_at_exit() {
+    thread_local struct Leave {
+      ~Leave() { own.give_back(0); }
+    } leave;
+    static_cast<void>(leave);
   }
 
+  static inline thread_local constinit FreeSlots own{};
   static inline std::atomic<Slab*> slabs{nullptr};
   static inline std::mutex pool_mutex;
   static inline Slot* pool = nullptr;  // free slots of threads that ended, or had too many

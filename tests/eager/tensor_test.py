@@ -487,8 +487,8 @@ def test_a_loaded_checkpoint_is_not_bitcast(python):
     )
     before, later = err.split("LATER")
     assert "stablehlo.add" in before  # the text is there to be searched
-    assert "bitcast_convert" not in later
-    assert "bitcast_convert" not in before, [line for line in before.splitlines() if "bitcast" in line]
+    for text in (before, later):  # rounding to bfloat16 casts as well, but not bytes
+        assert not [line for line in text.splitlines() if "bitcast_convert" in line and "ui8>" in line]
 
 
 # --- storages
