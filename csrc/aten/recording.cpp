@@ -63,22 +63,11 @@ Param param_of(const Slot& slot, const c10::IValue& value) {
        " is not supported on device tpu");
 }
 
-ops::Scalar scalar_of(const c10::IValue& value) {
-  if (value.isDouble()) return ops::Scalar::of(value.toDouble());
-  if (value.isBool()) return ops::Scalar::of(value.toBool());
-  if (value.isComplexDouble()) return ops::Scalar::of(value.toComplexDouble().real(), value.toComplexDouble().imag());
-  if (value.isInt()) return ops::Scalar::of(value.toInt());
-  c10::Scalar scalar = value.toScalar();
-  if (scalar.isFloatingPoint()) return ops::Scalar::of(scalar.toDouble());
-  if (scalar.type() == at::kUInt64) return ops::Scalar::of(scalar.toUInt64());
-  return ops::Scalar::of(scalar.toLong());
-}
-
 ops::Scalar scalar_of(const at::Scalar& value) {
-  if (value.isSymbolic() || value.type() == at::kUInt64) return scalar_of(c10::IValue(value));
   if (value.isFloatingPoint()) return ops::Scalar::of(value.toDouble());
   if (value.isBoolean()) return ops::Scalar::of(value.toBool());
   if (value.isComplex()) return ops::Scalar::of(value.toComplexDouble().real(), value.toComplexDouble().imag());
+  if (value.type() == at::kUInt64) return ops::Scalar::of(value.toUInt64());
   return ops::Scalar::of(value.toLong());
 }
 
@@ -98,7 +87,7 @@ ElementType natural_type(const ops::Scalar& scalar) {
 ops::Scalar scalar_of(const at::Tensor& tensor) {
   if (!tensor.is_neg() && tensor.scalar_type() == at::kDouble) return ops::Scalar::of(*tensor.const_data_ptr<double>());
   if (tensor.scalar_type() == at::kLong) return ops::Scalar::of(*tensor.const_data_ptr<int64_t>());
-  return scalar_of(c10::IValue(tensor.item()));
+  return scalar_of(tensor.item());
 }
 
 bool same_shape_whole(const engine::Value& value, const at::Tensor& tensor, ElementType element) {
@@ -304,8 +293,7 @@ void Recording::number(const Slot& slot, const c10::IValue& value) {
     hasher_.add(kNone);
     return add_argument(slot, ops::Argument::Kind::None, 0);
   }
-  ops::Scalar scalar = scalar_of(value);
-  add_scalar(slot, scalar, natural_type(scalar), ops::Category::Number);
+  number(slot, value.toScalar());
 }
 
 void Recording::number(const Slot& slot, const at::Scalar& value) {

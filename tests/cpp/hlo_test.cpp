@@ -105,6 +105,42 @@ TEST(Elementwise, Text) {
             "%9 = \"stablehlo.convert\"(%6) : (tensor<4xf32>) -> tensor<4xbf16>\n");
 }
 
+// Note [Rounding to bfloat16]
+TEST(Elementwise, RoundingToBfloat16) {
+  auto rounded = [](E from, bool adds) {
+    return body_of_main([=](Builder& b) -> Values {
+      b.set_rounds_as_integers(true);
+      Value x = convert(b.parameter({from, {4}}), E::F32);
+      return {convert(adds ? x + x : x, E::BF16)};
+    });
+  };
+  EXPECT_NE(rounded(E::F32, false).find("select"), std::string::npos);  // any NaN may come
+  EXPECT_NE(rounded(E::F32, true).find("select"), std::string::npos);
+  EXPECT_EQ(rounded(E::BF16, true).find("select"), std::string::npos);  // only those whose lower half is zero
+
+  Builder plain;
+  Value narrow = convert(plain.parameter({E::F32, {4}}), E::BF16);
+  EXPECT_FALSE(plain.widened(narrow));
+
+  Builder b;
+  b.set_rounds_as_integers(true);
+  narrow = convert(b.parameter({E::F32, {}}), E::BF16);
+  Value wide = convert(narrow, E::F32);
+  EXPECT_EQ(wide.id, b.widened(narrow).id);
+  EXPECT_EQ(convert(narrow, E::F32).id, wide.id);
+  Value p = b.parameter({E::Pred, {}});
+  auto branch = [&](const Values&) -> Values {
+    EXPECT_EQ(convert(narrow, E::F32).id, wide.id);  // a branch sees what is around it
+    return {wide};
+  };
+  if_(p, branch, branch);
+  auto body = [&](const Values& a) -> Values {
+    EXPECT_FALSE(b.widened(narrow));  // a loop does not
+    return {a[0]};
+  };
+  while_({p}, body, body);
+}
+
 TEST(Elementwise, ElementTypes) {
   Builder b;
   Value c = b.parameter({E::C64, {2}});

@@ -6,6 +6,8 @@ A kind is a variant of the sweep or a test of opinfo_test.py; "forward on host-o
 
 import torch
 
+_NO_COMPLEX_HALF = "StableHLO has no complex of half precision"
+
 # OpInfo entries that are no matter of a dense device, by reason.
 LEFT_OUT = {
     "compiles CUDA source": (
@@ -17,7 +19,7 @@ LEFT_OUT = {
         "torch.ops.aten._flash_attention_forward", "torch.ops.aten._efficient_attention_forward",
     ),
     "wants a tensor on the CPU beside one on the device; the sweep moves all": ("tensor_split",),
-    "StableHLO has no complex of half precision": ("chalf",),
+    _NO_COMPLEX_HALF: ("chalf",),
     "reads elements outside of its input's view, which a copy to a device does not carry along": (
         "as_strided.partial_views",
     ),
@@ -105,7 +107,6 @@ _CONTIGUOUS = (
 _ROUNDS_ONCE_HALF = (
     "computed in float32 and rounded once; the CPU rounds every step to float16 and is further from float64's result"
 )
-_NO_COMPLEX_HALF = "StableHLO has no complex of half precision"
 _FLOAT32_MOMENTS = "mean and rstd are float32 as on CUDA and in torch's meta function"
 _COMPOSITE_ADDR = "PyTorch's composite kernel broadcasts the first argument; the CPU's own only expands it"
 _NO_TRANSFORMS = "a batch of no transforms is an empty result here; the CPU's MKL has no plan for it and raises"
@@ -226,7 +227,8 @@ _WITH_ALL_SAMPLES: dict[tuple[str, str, torch.dtype | None], str] = {
 }
 
 
-def reason(kind, name, dtype, all_samples=False):
+def reason(kinds, name, dtype, all_samples=False):
+    """The first that one of `kinds` has, or None."""
     tables = (_DIFFERS, _WITH_ALL_SAMPLES) if all_samples else (_DIFFERS,)
-    found = (table.get((kind, name, which)) for table in tables for which in (dtype, None))
+    found = (table.get((kind, name, which)) for kind in kinds for table in tables for which in (dtype, None))
     return next(filter(None, found), None)

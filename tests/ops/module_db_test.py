@@ -21,7 +21,7 @@ OPTIMIZERS = {name: info for name, info in DATABASES["optim_db"].items() if is_d
 
 def check_all(kind, name, samples, check):
     """Every sample agrees, or expected.py says why not."""
-    reason = expected.reason(kind, name, torch.float32)
+    reason = expected.reason((kind,), name, torch.float32)
     try:
         for sample in samples:
             check(sample)
